@@ -1,0 +1,1 @@
+"""What an item of each benchmark is: pure data types and fixed vocabularies."""

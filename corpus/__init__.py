@@ -1,0 +1,1 @@
+"""Motions and captions in: one Motion type, one file per format, the demo corpus."""
