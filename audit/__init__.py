@@ -1,0 +1,1 @@
+"""People: studies, protocols, assignment, labels, adjudication, access."""
