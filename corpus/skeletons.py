@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Skeleton(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Skeleton:
     """An ordered set of named joints."""
 
     name: str
@@ -28,7 +29,9 @@ class Skeleton(NamedTuple):
         result = []
         for joint in self.joints:
             side, _, rest = joint.partition("_")
-            result.append(self.joints.index(f"{swapped[side]}_{rest}" if side in swapped else joint))
+            result.append(
+                self.joints.index(f"{swapped[side]}_{rest}" if side in swapped else joint)
+            )
         return result
 
 
@@ -49,3 +52,23 @@ SMPL24 = Skeleton("smpl24", _SMPL24_JOINTS, _SMPL24_PARENTS)
 
 SKELETONS: dict[str, Skeleton] = {s.name: s for s in (SMPL22, SMPL24)}
 """Skeletons by name."""
+
+KIMODO30_AS_SMPL22: tuple[int, ...] = (
+    0, 22, 26, 1, 23, 27, 2, 24, 28, 3, 25, 29, 4, 10, 16, 6, 11, 17, 12, 18, 13, 19,
+)  # fmt: skip
+"""For each joint of ``SMPL22`` its position among Kimodo's 30 (names are not stored there)."""
+
+REST_OFFSETS: tuple[tuple[float, float, float], ...] = (
+    (0.0, 0.0, 0.0), (0.075, -0.085, -0.005), (-0.075, -0.085, -0.005), (0.0, 0.11, -0.02),
+    (0.03, -0.39, 0.0), (-0.03, -0.39, 0.0), (0.0, 0.135, 0.005), (-0.01, -0.405, -0.03),
+    (0.01, -0.405, -0.03), (0.0, 0.055, 0.01), (0.02, -0.06, 0.12), (-0.02, -0.06, 0.12),
+    (0.0, 0.215, -0.03), (0.08, 0.12, -0.02), (-0.08, 0.12, -0.02), (0.0, 0.09, 0.045),
+    (0.105, 0.035, -0.01), (-0.105, 0.035, -0.01), (0.255, -0.005, -0.015),
+    (-0.255, -0.005, -0.015), (0.25, 0.005, 0.0), (-0.25, 0.005, 0.0), (0.085, -0.01, -0.01),
+    (-0.085, -0.01, -0.01),
+)  # fmt: skip
+"""Offset of each ``SMPL24`` joint from its parent at rest, metres (T-pose, facing +Z, Y up).
+
+Ours: round figures of a person of about 1.7 m in SMPL's joint order, symmetric by construction;
+they stand in for a body model where a source stores rotations only.
+"""

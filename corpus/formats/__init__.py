@@ -1,0 +1,1 @@
+"""Readers, one file per source format; the registry names them."""

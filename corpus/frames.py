@@ -1,0 +1,148 @@
+"""Into the one frame of reference: length unit, upward axis, and what was assumed for both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.formats.source import Unit, Up
+from corpus.problems import InputError
+from corpus.skeletons import SKELETONS
+
+METRES_PER_UNIT: dict[Unit, float] = {
+    "m": 1.0,
+    "cm": 0.01,
+    "mm": 0.001,
+    "inch": 0.0254,
+    "cmu": 0.0254 / 0.45,
+}
+"""Length units; ``cmu`` is that of the CMU database, whose ASF files state ``length 0.45``."""
+
+BODY_CHAIN_METRES = (0.75, 2.1)
+"""Ankle-knee-hip plus pelvis-spine-head of a person, shortest and tallest (ours)."""
+
+Z_UP_TO_Y_UP: NDArray[np.float64] = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
+"""Turn by -90 degrees about X: (x, y, z) becomes (x, z, -y)."""
+
+_GUESSED: tuple[Unit, ...] = ("m", "cmu", "cm", "mm")
+_UPRIGHT_SHARE = 0.8
+
+
+class Framed(NamedTuple):
+    """Positions in metres, Y up, and how they came to be so."""
+
+    positions: NDArray[np.float32]
+    scale: float
+    """Metres per unit of the file."""
+    up: Up
+    """Upward axis of the file."""
+    assumptions: tuple[str, ...]
+
+
+def body_chain(positions: NDArray[Any], skeleton: str) -> float:
+    """Return the length of ankle-knee-hip plus pelvis-spine-head, in the unit of the positions.
+
+    The bones are summed along the joints, so the pose does not matter; the median over frames
+    and the mean of both legs are taken.
+    """
+    layout = SKELETONS[skeleton]
+
+    def bone(a: str, b: str) -> float:
+        difference = positions[:, layout.index(a)] - positions[:, layout.index(b)]
+        return float(np.median(np.linalg.norm(difference, axis=-1)))
+
+    trunk = ("pelvis", "spine1", "spine2", "spine3", "neck", "head")
+    legs = [
+        bone(f"{side}_hip", f"{side}_knee") + bone(f"{side}_knee", f"{side}_ankle")
+        for side in ("left", "right")
+    ]
+    return sum(legs) / 2 + sum(bone(a, b) for a, b in zip(trunk, trunk[1:], strict=False))
+
+
+def into_frame(
+    positions: NDArray[Any],
+    skeleton: str,
+    *,
+    file: Path,
+    up: Up | None = None,
+    unit: Unit | None = None,
+) -> Framed:
+    """Bring positions into metres with Y up.
+
+    An option that is not given is measured on the body: the unit by the length of its bones, the
+    upward axis by where the head is above the ankles on average. Either way the result says so.
+
+    Args:
+        positions: (T, J, 3), any unit, right-handed.
+        skeleton: Key of ``SKELETONS``.
+        file: Named in errors.
+        up: Upward axis, if known.
+        unit: Length unit, if known.
+
+    Raises:
+        InputError: No frame, not finite, or a body of no known unit.
+    """
+    if len(positions) < 2:
+        raise InputError(f"expected at least 2 frames, got {len(positions)}", file=str(file))
+    data = np.asarray(positions, dtype=np.float64)
+    finite = np.asarray(np.isfinite(data).all(axis=2))
+    if not finite.all():
+        frame, joint = (int(i) for i in np.argwhere(~finite)[0])
+        bad = int((~finite.all(axis=1)).sum())
+        raise InputError(
+            f"expected finite positions, got NaN or infinity ({bad} of {len(data)} frames)",
+            file=str(file),
+            place=f"frame {frame}, joint {SKELETONS[skeleton].joints[joint]}",
+        )
+    chosen, said_unit = _unit(data, skeleton, unit, file)
+    axis, said_up = _up(data, skeleton, up, file)
+    scale = METRES_PER_UNIT[chosen]
+    data = data * scale
+    if axis == "z":
+        data = data @ Z_UP_TO_Y_UP.T
+    return Framed(data.astype(np.float32), scale, axis, (said_unit, said_up))
+
+
+def _unit(
+    data: NDArray[np.float64], skeleton: str, unit: Unit | None, file: Path
+) -> tuple[Unit, str]:
+    if unit is not None:
+        return unit, f"unit {unit}: as given"
+    chain = body_chain(data, skeleton)
+    low, high = BODY_CHAIN_METRES
+    for candidate in _GUESSED:
+        metres = chain * METRES_PER_UNIT[candidate]
+        if low <= metres <= high:
+            return candidate, (
+                f"unit {candidate}: recognised from the body, ankle to head {chain:.4g} units "
+                f"= {metres:.2f} m"
+            )
+    raise InputError(
+        f"expected a body of {low:g} to {high:g} m from ankle to head, got {chain:.4g} units, "
+        f"which fits none of {', '.join(_GUESSED)}; say which with --unit",
+        file=str(file),
+    )
+
+
+def _up(data: NDArray[np.float64], skeleton: str, up: Up | None, file: Path) -> tuple[Up, str]:
+    if up is not None:
+        return up, f"up-axis {up}: as given"
+    layout = SKELETONS[skeleton]
+    ankles = (data[:, layout.index("left_ankle")] + data[:, layout.index("right_ankle")]) / 2
+    body = (data[:, layout.index("head")] - ankles).mean(axis=0)
+    body /= np.linalg.norm(body) or 1.0
+    axis = int(np.argmax(np.abs(body)))
+    if abs(body[axis]) < _UPRIGHT_SHARE:
+        return "y", "up-axis y: assumed, the body is not upright on average"
+    if axis == 0 or body[axis] < 0:
+        name = f"{'-' if body[axis] < 0 else ''}{'xyz'[axis]}"
+        raise InputError(
+            f"expected a body upright along y or z, got one along {name}; "
+            "if it is meant so, say which axis is up with --up",
+            file=str(file),
+        )
+    found: Up = "y" if axis == 1 else "z"
+    return found, f"up-axis {found}: measured, the head is above the ankles along it"
