@@ -1,0 +1,1 @@
+"""Labels in; agreement coefficients with intervals, and reports, out. Knows nothing of studies."""

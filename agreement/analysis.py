@@ -1,0 +1,173 @@
+"""One table of ratings in; its data block and all its coefficients out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agreement.axis import Axis
+from agreement.coefficient import Coefficient
+from agreement.kernel import DEFAULT_RESAMPLES, FEW_UNITS, make_design, with_intervals
+from agreement.ratings import Ratings
+from agreement.registry import MAX_PAIRED_RATERS, choose, compute
+from benchmarks.items import Frozen
+
+RARE = 20
+"""Fewer items than this beside the commonest label make intervals too narrow (measured)."""
+
+
+class Resampling(Frozen):
+    """How the intervals were made."""
+
+    unit: str
+    """What was drawn: ``item`` or ``cluster``."""
+    n_units: int
+    """How many there are."""
+    resamples: int
+    """Number of resamples; 0 means no intervals."""
+    seed: int
+    """Seed of the draws."""
+    level: float
+    """Confidence level in 0..1."""
+    stratified_by: str | None = None
+    """Stratum within which units were drawn."""
+
+
+class RaterSummary(Frozen):
+    """What one rater did."""
+
+    rater: str
+    """Rater id."""
+    n: int
+    """Ratings given."""
+    labels: dict[str, int]
+    """How often each label was given, in the order of the domain; unused labels have 0."""
+    constant: bool
+    """True where all ratings of the rater bear one label."""
+
+
+class Analysis(Frozen):
+    """Agreement on one axis: what went in, what came out."""
+
+    axis: Axis
+    """What was rated."""
+    n_items: int
+    """Items in the table, rated or not."""
+    n_pairable: int
+    """Items with at least two ratings."""
+    n_ratings: int
+    """Ratings given."""
+    n_raters: int
+    """Raters with at least one rating."""
+    missing_share: float | None
+    """Share of the cells items times raters without a rating, 0..1; null for an empty table."""
+    n_missing_rows: int
+    """Rows whose label was empty, NA, None or NaN."""
+    raters: tuple[RaterSummary, ...]
+    """One entry per rater, in order; positions are those of ``raters`` in the coefficients."""
+    labels: dict[str, int]
+    """How often each label was given, in the order of the domain."""
+    coefficients: tuple[Coefficient, ...]
+    """All coefficients the axis calls for."""
+    resampling: Resampling
+    """How intervals were made."""
+    warnings: tuple[str, ...]
+    """What a reader must know before trusting the table."""
+
+    def find(self, coefficient: str, **params: Any) -> Coefficient | None:
+        """Return the coefficient of that name and exactly those parameters, if it is there."""
+        for found in self.coefficients:
+            if found.coefficient == coefficient and found.params == params:
+                return found
+        return None
+
+
+def analyse(
+    ratings: Ratings,
+    *,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+    stratify_by: str | None = None,
+) -> Analysis:
+    """Compute all that the axis calls for.
+
+    Args:
+        ratings: The table.
+        resamples: Resamples behind each interval; 0 for none.
+        seed: Seed of the draws.
+        level: Confidence level.
+        stratify_by: Name of a stratum to draw within.
+
+    Returns:
+        The analysis. Undefined values are None with a reason.
+
+    Raises:
+        ValueError: Negative resamples, a level outside 0..1.
+    """
+    if resamples < 0:
+        raise ValueError(f"resamples {resamples}, expected 0 or more")
+    if not 0 < level < 1:
+        raise ValueError(f"level {level}, expected a number between 0 and 1")
+    statistics = [compute(ratings, name, params) for name, params in choose(ratings)]
+    coefficients = with_intervals(
+        statistics, ratings, resamples=resamples, seed=seed, level=level, stratify_by=stratify_by
+    )
+    design = make_design(ratings, stratify_by)
+    by_rater = ratings.label_counts()
+    names = ratings.axis.domain if ratings.q <= 300 else ()
+    return Analysis(
+        axis=ratings.axis if names else ratings.axis.model_copy(update={"domain": ()}),
+        n_items=len(ratings.items),
+        n_pairable=ratings.n_pairable,
+        n_ratings=ratings.n_ratings,
+        n_raters=ratings.n_raters,
+        missing_share=ratings.missing_share,
+        n_missing_rows=ratings.n_missing_rows,
+        raters=tuple(
+            RaterSummary(
+                rater=rater,
+                n=int(row.sum()),
+                labels={name: int(count) for name, count in zip(names, row, strict=False)},
+                constant=int((row > 0).sum()) == 1 and int(row.sum()) > 1,
+            )
+            for rater, row in zip(ratings.raters, by_rater, strict=True)
+        ),
+        labels={name: int(n) for name, n in zip(names, by_rater.sum(axis=0), strict=False)},
+        coefficients=coefficients,
+        resampling=Resampling(
+            unit=design.unit,
+            n_units=design.n_units,
+            resamples=resamples,
+            seed=seed,
+            level=level,
+            stratified_by=stratify_by,
+        ),
+        warnings=(*ratings.notes, *_warnings(ratings, design.n_units, design.unit)),
+    )
+
+
+def _warnings(ratings: Ratings, n_units: int, unit: str) -> list[str]:
+    found = []
+    if 0 < n_units < FEW_UNITS:
+        found.append(f"only {n_units} {unit}s are resampled: intervals are rough below {FEW_UNITS}")
+    counts = ratings.pattern_counts
+    paired = counts.sum(axis=1) >= 2
+    used = counts[paired].sum(axis=0)
+    if ratings.n_pairable and (used > 0).sum() > 1:
+        commonest = int(np.argmax(used))
+        others = counts.sum(axis=1) - counts[:, commonest]
+        items = np.bincount(ratings.pattern_of, minlength=len(counts))
+        rare = int(items[paired & (others > 0)].sum())
+        if rare < RARE:
+            found.append(
+                f"only {rare} items carry a label other than "
+                f"{ratings.axis.domain[commonest]!r}: intervals are too narrow below {RARE}"
+            )
+    if len(ratings.raters) > MAX_PAIRED_RATERS and ratings.q <= 300:
+        found.append(
+            f"pairs of raters are listed up to {MAX_PAIRED_RATERS} raters, "
+            f"here are {len(ratings.raters)}"
+        )
+    return found
