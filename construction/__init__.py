@@ -1,0 +1,1 @@
+"""Motions and captions in; draft items out."""

@@ -1,0 +1,1 @@
+"""Rules that edit captions without a language model."""

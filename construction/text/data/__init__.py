@@ -1,0 +1,1 @@
+"""Word tables of the caption rules, read by ``construction.text.tables``."""

@@ -1,0 +1,205 @@
+"""`motionjury draft`: captions in, draft items out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from benchmarks.stride import AXES, StrideAxis
+from corpus.problems import InputError, Problem
+from motionjury.options import JsonOption, WorkspaceOption, print_json, print_problems
+
+if TYPE_CHECKING:
+    from construction.stride import DraftResult
+
+app = typer.Typer()
+
+
+def _axis(name: str) -> StrideAxis:
+    for axis in AXES:
+        if axis == name:
+            return axis
+    raise InputError(f"--axis: expected one of {', '.join(AXES)}, got {name!r}")
+
+
+class _Line:
+    """One usable input line, or the reason why a line with an id cannot be used."""
+
+    def __init__(self, key: str | int, caption: str | None, reason: str = "") -> None:
+        self.key = key
+        self.caption = caption
+        self.reason = reason
+
+
+def _read_line(raw: bytes, seen: set[str | int]) -> _Line:
+    """Read one line.
+
+    Raises:
+        ValueError: The line has no usable id.
+    """
+    try:
+        record = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"expected UTF-8, byte {error.start} is not") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected a JSON object, got: {error}") from error
+    except RecursionError as error:
+        raise ValueError("expected a flat JSON object, got one nested too deep") from error
+    if not isinstance(record, dict):
+        raise ValueError(f"expected a JSON object, got {type(record).__name__}")
+    key = record.get("id")
+    if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
+        raise ValueError(f"id: expected text or a whole number, got {json.dumps(key)[:40]}")
+    caption = record.get("caption")
+    if key in seen:
+        return _Line(key, None, f"id {key!r} was used by an earlier line")
+    seen.add(key)
+    if "caption" not in record:
+        return _Line(key, None, "caption: expected text, the field is missing")
+    if not isinstance(caption, str):
+        return _Line(key, None, f"caption: expected text, got {type(caption).__name__}")
+    return _Line(key, caption)
+
+
+def _read_lines(path: Path) -> tuple[list[_Line], list[Problem]]:
+    if not path.is_file():
+        raise InputError("expected a JSONL file, found none", file=str(path))
+    lines: list[_Line] = []
+    problems: list[Problem] = []
+    seen: set[str | int] = set()
+    for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if not raw.strip():
+            continue
+        reason = ""
+        try:
+            line = _read_line(raw, seen)
+            lines.append(line)
+            reason = line.reason
+        except ValueError as error:
+            reason = str(error)
+        if reason:
+            problems.append(Problem(file=str(path), place=f"line {number}", reason=reason))
+    if not any(line.caption is not None for line in lines):
+        first = f"; first: {problems[0].place}: {problems[0].reason}" if problems else ""
+        raise InputError(f"no usable caption in {len(problems)} lines{first}", file=str(path))
+    return lines, problems
+
+
+@app.command()
+def captions(
+    file: Annotated[Path, typer.Argument(help="JSONL, one {id, caption} per line.")],
+    axis: Annotated[str, typer.Option("--axis", help=f"One of {', '.join(AXES)}.")],
+    seed: Annotated[int, typer.Option("--seed", help="Seed of every choice.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Edit bare captions on one STRIDE axis; prints one JSON line per input line.
+
+    Outcomes: `item` (text holds the edit), `not_applicable`, `rejected`. A line with an id that
+    cannot be used is answered `rejected`; a line without one is named on stderr and has no
+    answer. The output is JSON lines with and without --json.
+
+    Example: motionjury draft captions captions.jsonl --axis mirror_reflection --json
+    """
+    del as_json
+    from construction.stride import edit_caption, random_content
+    from construction.text.outcome import rejected
+
+    wanted = _axis(axis)
+    lines, problems = _read_lines(file)
+    pool = sorted((str(line.key), line.caption) for line in lines if line.caption is not None)
+    for line in lines:
+        if line.caption is None:
+            outcome = rejected(line.reason, "bad_line")
+        elif wanted == "random_content":
+            outcome = random_content(line.caption, str(line.key), pool, seed)
+        else:
+            outcome = edit_caption(line.caption, wanted, seed)
+        answer = {"id": line.key, "outcome": outcome.outcome, "text": outcome.text}
+        answer["reason"] = outcome.reason
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    refused = print_problems(problems)
+    if refused:
+        print(f"refused {refused} of {refused + len(pool)} lines", file=sys.stderr)
+
+
+@app.command()
+def stride(
+    axes: Annotated[
+        str, typer.Option("--axes", help="Axes, comma-separated; all by default.")
+    ] = ",".join(AXES),
+    seed: Annotated[int, typer.Option("--seed", help="Seed of every choice.")] = 0,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="At most so many items per corpus and axis."),
+    ] = None,
+    per_clip: Annotated[
+        int | None, typer.Option("--per-clip", min=1, help="At most so many per clip and axis.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option("--corpus", help="Only this corpus.")] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draft STRIDE items from the workspace's captions by rule and store them.
+
+    Captions that made no item go to results/draft_stride_rejected.jsonl with the reason.
+
+    Example: motionjury draft stride --axes mirror_reflection,temporal_order --limit 100
+    """
+    from construction.stride import draft_stride
+    from motionjury.workspace import open_workspace
+    from store.clips import list_captions, list_clips
+    from store.items import add_items
+
+    wanted = [_axis(name.strip()) for name in axes.split(",") if name.strip()]
+    if not wanted:
+        raise InputError(f"--axes: expected some of {', '.join(AXES)}, got none")
+    ws = open_workspace(workspace)
+    with ws.db.write() as session:
+        clips = list_clips(session, corpus, split)
+        known = {clip.id for clip in clips}
+        texts = [c for c in list_captions(session, corpus) if c.clip_id in known]
+        if not texts:
+            chosen = " ".join(f"{k} {v}" for k, v in (("corpus", corpus), ("split", split)) if v)
+            raise InputError(f"no captions in the workspace {chosen}".rstrip(), file=str(ws.root))
+        result = draft_stride(clips, texts, seed, wanted, limit, per_clip)
+        added = add_items(session, result.items)
+    ws.results_dir.mkdir(exist_ok=True)
+    listed = ws.results_dir / "draft_stride_rejected.jsonl"
+    listed.write_text("".join(p.model_dump_json() + "\n" for p in result.passed), encoding="utf-8")
+    summary: dict[str, Any] = {
+        "items": len(result.items),
+        "added": added,
+        "seed": seed,
+        "cells": [cell.model_dump(mode="json") for cell in result.cells],
+        "not_run": ["likelihood filter", "text-only check"],
+        "passed_over": str(listed),
+    }
+    if as_json:
+        print_json(summary)
+    else:
+        _print_tables(result, added, listed)
+
+
+def _print_tables(result: DraftResult, added: int, listed: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(title="STRIDE draft")
+    for heading in ("corpus", "axis"):
+        table.add_column(heading)
+    for heading in ("items", "not applicable", "rejected"):
+        table.add_column(heading, justify="right")
+    table.add_column("reasons")
+    for cell in result.cells:
+        reasons = ", ".join(f"{code} {count}" for code, count in cell.reasons.items())
+        counts = (str(cell.items), str(cell.not_applicable), str(cell.rejected))
+        table.add_row(cell.corpus, cell.axis, *counts, reasons)
+    console.print(table)
+    console.print(f"{len(result.items)} items, {added} new; passed over: {listed}")
+    console.print("not run: likelihood filter, text-only check (they need a text scorer)")
