@@ -102,9 +102,7 @@ class StudyRow(Base):
     created_at: Mapped[float]
     launched_at: Mapped[float | None]
     closed_at: Mapped[float | None]
-    __table_args__ = (
-        CheckConstraint("state IN ('draft','open','closed')", name="study_state_ck"),
-    )
+    __table_args__ = (CheckConstraint("state IN ('draft','open','closed')", name="study_state_ck"),)
 
 
 class StudyItemRow(Base):
@@ -117,6 +115,8 @@ class StudyItemRow(Base):
     position: Mapped[int]
     gold: Mapped[dict[str, Any] | None]
     """Expected answers and feedback of a training item; null for work."""
+    media_key: Mapped[str | None] = mapped_column(ForeignKey("media.key"))
+    """The rendered clip that experts see, fixed at launch so that all see the same."""
     __table_args__ = (
         CheckConstraint("purpose IN ('work','training')", name="study_item_purpose_ck"),
     )
@@ -155,6 +155,7 @@ class AssignmentRow(Base):
         UniqueConstraint("study_id", "item_id", "person_id", name="assignment_once_uq"),
         CheckConstraint("state IN ('held','done','surplus')", name="assignment_state_ck"),
         Index("assignment_study_item_ix", "study_id", "item_id"),
+        Index("assignment_study_person_ix", "study_id", "person_id"),
     )
 
 
@@ -236,3 +237,4 @@ class EventRow(Base):
     subject: Mapped[str | None]
     """Id of the item, assignment, label or person concerned."""
     details: Mapped[dict[str, Any]]
+    __table_args__ = (Index("event_person_ix", "study_id", "person_id", "action"),)

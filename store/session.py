@@ -1,0 +1,205 @@
+"""Opening the workspace database, and short sessions that read or write it.
+
+SQLite runs in WAL mode with one connection per operation, so no connection is ever shared by
+two threads, and every writer begins with ``BEGIN IMMEDIATE``: it waits its turn instead of
+failing half way. PostgreSQL keeps its usual pool and relies on row locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool
+
+from corpus.problems import InputError
+from store.migrations import HEAD
+
+BUSY_SECONDS = 30.0
+"""How long a SQLite writer waits for another process before it gives up."""
+_WRITE = "motionjury_write"
+_MIGRATION_LOCK = 7243117
+"""Key of the PostgreSQL advisory lock held while migrating; any constant of our own."""
+
+
+class Database:
+    """An open, migrated workspace database; safe to share between threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Wrap an engine made by :func:`open_database`."""
+        self._sqlite = engine.dialect.name == "sqlite"
+        self._reader = engine.execution_options(
+            **({} if self._sqlite else {"postgresql_readonly": True})
+        )
+        self._writer = engine.execution_options(**{_WRITE: True})
+        # SQLite's own waiting is by polling and can starve one of many threads.
+        self._turn: contextlib.AbstractContextManager[Any] = (
+            threading.Lock() if self._sqlite else contextlib.nullcontext()
+        )
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Session]:
+        """Yield a session that only reads; a write in it is refused by the database."""
+        with Session(self._reader, expire_on_commit=False) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Session]:
+        """Yield a session that writes; commits at the end, rolls back on any exception."""
+        with (
+            self._turn,
+            Session(self._writer, expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            yield session
+
+    def check(self) -> None:
+        """Check that the database answers and has this version's schema.
+
+        Raises:
+            InputError: It cannot be read, or its schema is another one.
+        """
+        try:
+            with self._reader.connect() as connection:
+                found = _revision(connection)
+        except DBAPIError as error:
+            raise _unusable(self._reader, error) from error
+        if found != HEAD:
+            raise InputError(f"expected database schema {HEAD}, got {found}", file=self.place)
+
+    @property
+    def place(self) -> str:
+        """File or server of the database, without any password."""
+        return _place(self._reader)
+
+    def close(self) -> None:
+        """Close pooled connections."""
+        self._reader.dispose()
+
+
+def open_database(url: str) -> Database:
+    """Open the database at a URL, making or migrating its schema where needed.
+
+    Several processes may do this at once: one migrates, the others wait.
+
+    Args:
+        url: SQLAlchemy URL, ``sqlite:///FILE`` or ``postgresql://…``.
+
+    Returns:
+        The database at the newest schema.
+
+    Raises:
+        InputError: The URL is not understood, the file or server cannot be used, or a newer
+            MotionJury made the database.
+    """
+    engine = _engine(url)
+    try:
+        if engine.dialect.name == "sqlite":
+            _use_wal(engine)
+        with engine.connect() as connection:
+            current = _revision(connection)
+        if current != HEAD:
+            _migrate(engine)
+    except DBAPIError as error:
+        raise _unusable(engine, error) from error
+    return Database(engine)
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+        if parsed.drivername in ("postgresql", "postgres"):
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        kind = parsed.get_backend_name()
+        if kind == "postgresql":
+            return create_engine(parsed, pool_pre_ping=True)
+        if kind != "sqlite":
+            raise InputError(f"expected a sqlite or postgresql database_url, got {kind!r}")
+        if not parsed.database or parsed.database == ":memory:":
+            raise InputError("expected sqlite:///FILE, got a SQLite URL without a file")
+        engine = create_engine(parsed, poolclass=NullPool, connect_args={"timeout": BUSY_SECONDS})
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise InputError(f"database_url is not understood: {error}") from error
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    # None: Python must not begin transactions by itself; _begin_sqlite does.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    if connection.get_execution_options().get(_WRITE):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql("PRAGMA query_only=ON")
+        connection.exec_driver_sql("BEGIN")
+
+
+def _use_wal(engine: Engine) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        connection = engine.raw_connection()
+        try:
+            # The switch takes an exclusive lock for which SQLite does not wait by itself.
+            connection.cursor().execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise OperationalError("PRAGMA journal_mode=WAL", None, error) from error
+            time.sleep(0.05)
+        except sqlite3.DatabaseError as error:
+            raise OperationalError("PRAGMA journal_mode=WAL", None, error) from error
+        finally:
+            connection.close()
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
+
+
+def _migrate(engine: Engine) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    with engine.execution_options(**{_WRITE: True}).begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        current = _revision(connection)
+        if current is not None and current not in known:
+            raise InputError(
+                f"a newer MotionJury made this database (schema {current}; this version knows "
+                f"up to {HEAD}); upgrade MotionJury",
+                file=_place(engine),
+            )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _place(engine: Engine) -> str:
+    if engine.dialect.name == "sqlite":
+        return str(engine.url.database)
+    return engine.url.render_as_string(hide_password=True)
+
+
+def _unusable(engine: Engine, error: DBAPIError) -> InputError:
+    return InputError(f"the database cannot be used: {error.orig}", file=_place(engine))
