@@ -126,7 +126,10 @@ class Motion(BaseModel):
 
         def blend(array: FloatArray) -> FloatArray:
             weight = share.reshape(-1, *[1] * (array.ndim - 1))
-            return ((1 - weight) * array[first] + weight * array[second]).astype(np.float32)
+            mixed: FloatArray = np.asarray(
+                (1 - weight) * array[first] + weight * array[second], dtype=np.float32
+            )
+            return mixed
 
         rotations = self.local_rotations
         if rotations is not None:

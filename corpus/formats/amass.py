@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.formats.numpy_files import npz_names, read_npz
-from corpus.formats.source import ReadOptions, Scan, Source
+from corpus.formats.source import ReadOptions, Scan, Source, chosen_rate
 from corpus.frames import METRES_PER_UNIT, Z_UP_TO_Y_UP
 from corpus.kinematics import axis_angle_to_matrix, forward
 from corpus.motion import Motion
@@ -105,8 +105,6 @@ def _numbers(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
 
 
 def _rate(stored: dict[str, NDArray[Any]], options: ReadOptions, path: Path) -> tuple[float, str]:
-    if options.fps is not None:
-        return options.fps, f"fps {options.fps:g}: as given"
     for name in _RATES:
         if name not in stored:
             continue
@@ -117,7 +115,9 @@ def _rate(stored: dict[str, NDArray[Any]], options: ReadOptions, path: Path) -> 
                 file=str(path),
                 place=name,
             )
-        return float(value.flat[0]), f"fps {float(value.flat[0]):g}: {name}"
+        return chosen_rate(options.fps, float(value.flat[0]), name)
+    if options.fps is not None:
+        return options.fps, f"fps {options.fps:g}: as given"
     raise InputError(
         f"expected {' or '.join(_RATES[:2])}, the file stores neither; say it with --fps",
         file=str(path),

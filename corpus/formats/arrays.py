@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus.features import FEATURES, recover_joints
 from corpus.formats.numpy_files import npz_names, read_npy, read_npz
-from corpus.formats.source import ReadOptions, Scan, Source
+from corpus.formats.source import ReadOptions, Scan, Source, chosen_rate
 from corpus.frames import into_frame
 from corpus.motion import Motion
 from corpus.problems import InputError
@@ -124,8 +124,6 @@ def _numbers(array: NDArray[Any], path: Path) -> NDArray[Any]:
 def _fps(
     stored: dict[str, NDArray[Any]], options: ReadOptions, path: Path, default: float | None
 ) -> tuple[float, str]:
-    if options.fps is not None:
-        return options.fps, f"fps {options.fps:g}: as given"
     if "fps" in stored:
         value = stored["fps"]
         if value.size != 1 or value.dtype.kind not in "fiu" or not 0 < float(value.flat[0]) <= 1000:
@@ -134,7 +132,9 @@ def _fps(
                 file=str(path),
                 place="fps",
             )
-        return float(value.flat[0]), f"fps {float(value.flat[0]):g}: stored in the file"
+        return chosen_rate(options.fps, float(value.flat[0]), "stored in the file")
+    if options.fps is not None:
+        return options.fps, f"fps {options.fps:g}: as given"
     if default is not None:
         return default, f"fps {default:g}: that of HumanML3D"
     raise InputError(

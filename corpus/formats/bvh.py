@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.formats.bvh_names import as_smpl22
-from corpus.formats.source import ReadOptions, Scan, Source, read_text
+from corpus.formats.source import ReadOptions, Scan, Source, chosen_rate, read_text
 from corpus.frames import into_frame
 from corpus.kinematics import forward
 from corpus.motion import Motion
@@ -71,11 +71,8 @@ def load(path: Path, options: ReadOptions) -> Motion:
     except InputError as error:
         raise InputError(error.problem.reason, file=str(path), place=error.problem.place) from error
     framed = into_frame(body, "smpl22", file=path, up=options.up, unit=options.unit)
-    if options.fps is not None:
-        fps, said_fps = options.fps, f"fps {options.fps:g}: as given"
-    else:
-        fps = _nice_rate(recording.frame_time)
-        said_fps = f"fps {fps:g}: frame time {recording.frame_time:g} s"
+    stored = _nice_rate(recording.frame_time)
+    fps, said_fps = chosen_rate(options.fps, stored, f"frame time {recording.frame_time:g} s")
     return Motion(
         positions=framed.positions,
         fps=fps,

@@ -68,6 +68,19 @@ class Scan(NamedTuple):
     problems: list[Problem]
 
 
+def chosen_rate(given: float | None, stored: float, where: str) -> tuple[float, str]:
+    """Return the frame rate to use and what to say: what the user gave wins over the file.
+
+    >>> chosen_rate(20.0, 30.0, "fps field")
+    (20.0, 'fps 20: as given, the file says 30 (fps field)')
+    """
+    if given is None:
+        return stored, f"fps {stored:g}: {where}"
+    if abs(given - stored) <= 1e-3 * stored:
+        return given, f"fps {given:g}: as given"
+    return given, f"fps {given:g}: as given, the file says {stored:g} ({where})"
+
+
 def read_text(path: Path) -> str:
     """Read a UTF-8 text file.
 
