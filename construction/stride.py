@@ -6,33 +6,31 @@ Action Identity, are not made here: they take a scorer as input and run after dr
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 
 from benchmarks.items import Frozen, Item, Provenance, content_hash, make_item
 from benchmarks.stride import AXES, StrideAxis, Triplet
+from construction.balance import balance_directions, choose_balanced
+from construction.sampling import RULE as RANDOM_RULE
+from construction.sampling import random_content, same_text, seeded_order
+from construction.text import actions as action_rule
 from construction.text import mirror as mirror_rule
 from construction.text.outcome import Outcome, OutcomeKind, not_applicable, rejected
-from construction.text.outcome import item as item_outcome
 from construction.text.tables import table_hash
-from construction.text.tokens import unreadable
 from corpus.clips import Caption, Clip
 from corpus.problems import InputError
-
-RANDOM_RULE = "stride.random/1"
-"""Name and version of the Random Content rule."""
-
-_DRAWS = 16
 
 Editor = Callable[[str, int], Outcome]
 
 _EDITORS: dict[StrideAxis, Editor] = {
     "mirror_reflection": lambda caption, seed: mirror_rule.mirror(caption),
+    "action_identity": action_rule.swap_action,
 }
 _RULES: dict[StrideAxis, tuple[str, tuple[str, ...]]] = {
     "mirror_reflection": (mirror_rule.RULE, ("lateral", "verbs")),
+    "action_identity": (action_rule.RULE, ("actions", "verb_use", "verbs")),
     "random_content": (RANDOM_RULE, ()),
 }
 
@@ -82,78 +80,6 @@ class DraftResult(Frozen):
     """Captions that made no item, in the same order."""
     cells: tuple[CellCount, ...]
     """Counts by corpus and axis."""
-
-
-class BalanceReport(Frozen):
-    """What balancing the directions of action pairs kept."""
-
-    kept: tuple[Item, ...]
-    """Items kept, in the order given."""
-    dropped: tuple[Item, ...]
-    """Items dropped because their direction was in surplus."""
-    by_pair: dict[str, dict[str, int]]
-    """For each action pair: items found in each direction, e.g. ``{"walk>run": 7, …}``, and
-    ``kept`` in each direction."""
-
-
-def seeded_order(seed: int, *keys: str) -> str:
-    """Return a hex key whose order is a fixed shuffle.
-
-    Args:
-        seed: Study or draft seed.
-        keys: What is ordered, e.g. an item id.
-    """
-    return hashlib.sha256("\x1f".join([str(seed), *keys]).encode()).hexdigest()
-
-
-def _same_text(caption: str) -> str:
-    return " ".join(caption.casefold().replace(".", " ").split())
-
-
-def random_content(
-    caption: str,
-    key: str,
-    candidates: Sequence[tuple[str, str]],
-    seed: int,
-    avoid: Iterable[str] = (),
-    allowed: Callable[[str], bool] = lambda _: True,
-) -> Outcome:
-    """Take the caption of another motion of the corpus (STRIDE 2.1, reference axis).
-
-    Args:
-        caption: The ground-truth caption.
-        key: Its id; the draw depends on seed, key and the candidates.
-        candidates: (caption id, text) of the corpus, in a fixed order.
-        seed: Seed of the draw.
-        avoid: Texts that are also true of this motion, e.g. its other captions.
-        allowed: Whether a caption id may be drawn (another motion); all may by default.
-
-    Returns:
-        ``item`` with another caption that differs in more than case, spaces and full stops;
-        ``rejected`` where there is none.
-    """
-    true_of_motion = {_same_text(caption), *map(_same_text, avoid)}
-
-    def usable(candidate: tuple[str, str]) -> bool:
-        found, text = candidate
-        if found == key or not allowed(found) or unreadable(text):
-            return False
-        return _same_text(text) not in true_of_motion
-
-    # A few draws nearly always succeed; only then is the whole corpus searched.
-    for attempt in range(_DRAWS if candidates else 0):
-        drawn = candidates[int(seeded_order(seed, key, str(attempt)), 16) % len(candidates)]
-        if usable(drawn):
-            return item_outcome(
-                drawn[1], "caption of another motion", "drawn", {"source_caption": drawn[0]}
-            )
-    rest = [candidate for candidate in candidates if usable(candidate)]
-    if not rest:
-        return rejected("no other motion has a different caption", "no_other_caption")
-    drawn = rest[int(seeded_order(seed, key), 16) % len(rest)]
-    return item_outcome(
-        drawn[1], "caption of another motion", "drawn", {"source_caption": drawn[0]}
-    )
 
 
 def edit_caption(caption: str, axis: StrideAxis, seed: int = 0) -> Outcome:
@@ -229,16 +155,25 @@ class _Pool:
         )
 
 
-def _try(clip: Clip, caption: Caption, axis: StrideAxis, seed: int, pool: _Pool) -> Outcome:
+def _outcomes(
+    clip: Clip, caption: Caption, axis: StrideAxis, seed: int, pool: _Pool
+) -> list[Outcome]:
+    """Return every sound edit of a caption, or the one reason why there is none."""
     if caption.span is not None and caption.span != clip.span:
-        return rejected("the caption describes a part of the clip only", "partial_span")
-    own = pool.by_clip[clip.id]
+        return [rejected("the caption describes a part of the clip only", "partial_span")]
     if axis == "random_content":
-        return pool.draw(clip, caption, seed)
-    found = edit_caption(caption.text, axis, int(seeded_order(seed, caption.id)[:12], 16))
-    if found.text is not None and _same_text(found.text) in set(map(_same_text, own)):
-        return rejected("the edited text is another caption of this motion", "also_a_caption")
-    return found
+        return [pool.draw(clip, caption, seed)]
+    first = edit_caption(caption.text, axis)
+    if first.text is None:
+        return [first]
+    found = [first]
+    if axis == "action_identity":
+        found = [c for c in action_rule.action_candidates(caption.text) if c.outcome == "item"]
+    own = {same_text(text) for text in pool.by_clip[clip.id]}
+    sound = [o for o in found if o.text is not None and same_text(o.text) not in own]
+    if not sound:
+        return [rejected("the edited text is another caption of this motion", "also_a_caption")]
+    return sound
 
 
 def draft_stride(
@@ -278,27 +213,24 @@ def draft_stride(
     drafted: list[Item] = []
     passed: list[Passed] = []
     for axis in sorted(set(axes), key=AXES.index):
+        candidates: dict[str, list[Item]] = {}
         seen: set[tuple[str, str]] = set()
-        candidates: list[Item] = []
         for caption in ordered:
             clip = by_id[caption.clip_id]
-            outcome = _try(clip, caption, axis, seed, pool)
-            key = (clip.id, _same_text(caption.text))
-            if outcome.outcome == "item" and key in seen:
-                outcome = rejected("the same caption was used for this motion", "duplicate")
-            if outcome.text is None:
-                passed.append(_passed(clip, caption, axis, outcome))
+            outcomes = _outcomes(clip, caption, axis, seed, pool)
+            key = (clip.id, same_text(caption.text))
+            if key in seen and outcomes[0].text is not None:
+                outcomes = [rejected("the same caption was used for this motion", "duplicate")]
+            if outcomes[0].text is None:
+                passed.append(_passed(clip, caption, axis, outcomes[0]))
                 continue
             seen.add(key)
-            candidates.append(_triplet_item(clip, caption, axis, outcome, seed))
-        kept, dropped = _limited(candidates, seed, limit, per_clip_limit)
-        passed += [_dropped(item, axis, "limit", "over the limit asked for") for item in dropped]
-        if axis == "action_identity":
-            balance = balance_directions(kept, seed)
-            kept = list(balance.kept)
-            why = "its direction is in surplus for this pair of actions"
-            passed += [_dropped(item, axis, "balance", why) for item in balance.dropped]
+            candidates[caption.id] = [
+                _triplet_item(clip, caption, axis, outcome, seed) for outcome in outcomes
+            ]
+        kept, dropped = _select(candidates, axis, seed, limit, per_clip_limit)
         drafted += kept
+        passed += [_dropped(item, axis, code) for item, code in dropped]
     drafted.sort(key=lambda i: (i.stratum["corpus"], AXES.index(_axis(i)), *_place(i)))
     passed.sort(key=lambda p: (p.corpus, AXES.index(p.axis), p.clip_id, p.caption_id))
     return DraftResult(items=tuple(drafted), passed=tuple(passed), cells=_cells(drafted, passed))
@@ -345,7 +277,13 @@ def _passed(clip: Clip, caption: Caption, axis: StrideAxis, outcome: Outcome) ->
     )
 
 
-def _dropped(item: Item, axis: StrideAxis, code: str, why: str) -> Passed:
+_DROPPED = {
+    "limit": "over the limit asked for",
+    "balance": "no item in the other direction of the same action pair is left to balance it",
+}
+
+
+def _dropped(item: Item, axis: StrideAxis, code: str) -> Passed:
     clip_id, caption_id, _ = _place(item)
     return Passed(
         corpus=item.stratum["corpus"],
@@ -354,62 +292,50 @@ def _dropped(item: Item, axis: StrideAxis, code: str, why: str) -> Passed:
         axis=axis,
         outcome="rejected",
         reason_code=code,
-        reason=why,
+        reason=_DROPPED[code],
     )
 
 
-def _limited(
-    items: list[Item], seed: int, limit: int | None, per_clip: int | None
-) -> tuple[list[Item], list[Item]]:
-    kept: list[Item] = []
-    dropped: list[Item] = []
+def _select(
+    candidates: Mapping[str, Sequence[Item]],
+    axis: StrideAxis,
+    seed: int,
+    limit: int | None,
+    per_clip: int | None,
+) -> tuple[list[Item], list[tuple[Item, str]]]:
+    """Choose one item per caption within the limits; return also one dropped item per caption."""
     in_cell: Counter[str] = Counter()
     in_clip: Counter[str] = Counter()
-    for item in sorted(items, key=lambda i: seeded_order(seed, i.id)):
-        corpus, clip_id = item.stratum["corpus"], str(item.payload["clip_id"])
-        full = limit is not None and in_cell[corpus] >= limit
-        if full or (per_clip is not None and in_clip[clip_id] >= per_clip):
-            dropped.append(item)
-            continue
-        in_cell[corpus] += 1
-        in_clip[clip_id] += 1
-        kept.append(item)
-    return kept, dropped
-
-
-def balance_directions(items: Sequence[Item], seed: int) -> BalanceReport:
-    """Keep equal numbers in both directions of every action pair, per corpus (STRIDE A.1).
-
-    Args:
-        items: Action Identity items; ``edit`` of the payload names ``source_lemma`` and
-            ``target_lemma``.
-        seed: Decides which items of the direction in surplus are dropped.
-
-    Returns:
-        Items kept and dropped, and the counts by corpus and pair. A pair that occurs in one
-        direction only is dropped whole.
-    """
-    groups: dict[tuple[str, str], dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
-    for item in items:
-        edit = item.payload["edit"]
-        source, target = edit["source_lemma"], edit["target_lemma"]
-        pair = "/".join(sorted((source, target)))
-        groups[item.stratum["corpus"], pair][f"{source}>{target}"].append(item)
-    keep: set[str] = set()
-    by_pair: dict[str, dict[str, int]] = {}
-    for (corpus, pair), directions in sorted(groups.items()):
-        first, second = pair.split("/")
-        counts = {d: len(directions[d]) for d in (f"{first}>{second}", f"{second}>{first}")}
-        fewest = min(counts.values())
-        for members in directions.values():
-            members.sort(key=lambda i: seeded_order(seed, "balance", i.id))
-            keep |= {item.id for item in members[:fewest]}
-        by_pair[f"{corpus}: {pair}"] = {**counts, "kept": fewest}
-    return BalanceReport(
-        kept=tuple(i for i in items if i.id in keep),
-        dropped=tuple(i for i in items if i.id not in keep),
-        by_pair=by_pair,
-    )
+    first = {caption_id: items[0] for caption_id, items in candidates.items()}
+    order = sorted(first, key=lambda caption_id: seeded_order(seed, caption_id))
+    usable: list[str] = []
+    for caption_id in order:
+        clip_id = str(first[caption_id].payload["clip_id"])
+        if per_clip is None or in_clip[clip_id] < per_clip:
+            in_clip[clip_id] += 1
+            usable.append(caption_id)
+    chosen = {caption_id: first[caption_id] for caption_id in usable}
+    dropped = {i: "limit" for i in order if i not in chosen}
+    if axis == "action_identity":
+        by_corpus: dict[str, dict[str, Sequence[Item]]] = defaultdict(dict)
+        for caption_id in usable:
+            by_corpus[first[caption_id].stratum["corpus"]][caption_id] = candidates[caption_id]
+        balanced = [i for own in by_corpus.values() for i in choose_balanced(own, seed)]
+        chosen = {str(i.payload["caption_id"]): i for i in balanced}
+        dropped |= {i: "balance" for i in usable if i not in chosen}
+    kept: list[Item] = []
+    for item in chosen.values():
+        corpus = item.stratum["corpus"]
+        if limit is None or in_cell[corpus] < limit:
+            in_cell[corpus] += 1
+            kept.append(item)
+        else:
+            dropped[str(item.payload["caption_id"])] = "limit"
+    if axis == "action_identity":
+        report = balance_directions(kept, seed)
+        kept = list(report.kept)
+        dropped |= {str(i.payload["caption_id"]): "balance" for i in report.dropped}
+    return kept, [(first[caption_id], code) for caption_id, code in dropped.items()]
 
 
 def _cells(items: Sequence[Item], passed: Sequence[Passed]) -> tuple[CellCount, ...]:

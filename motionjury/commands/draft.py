@@ -105,7 +105,8 @@ def captions(
     Example: motionjury draft captions captions.jsonl --axis mirror_reflection --json
     """
     del as_json
-    from construction.stride import edit_caption, random_content
+    from construction.sampling import random_content
+    from construction.stride import edit_caption
     from construction.text.outcome import rejected
 
     wanted = _axis(axis)
@@ -159,14 +160,15 @@ def stride(
     if not wanted:
         raise InputError(f"--axes: expected some of {', '.join(AXES)}, got none")
     ws = open_workspace(workspace)
-    with ws.db.write() as session:
+    with ws.db.read() as session:
         clips = list_clips(session, corpus, split)
         known = {clip.id for clip in clips}
         texts = [c for c in list_captions(session, corpus) if c.clip_id in known]
         if not texts:
             chosen = " ".join(f"{k} {v}" for k, v in (("corpus", corpus), ("split", split)) if v)
             raise InputError(f"no captions in the workspace {chosen}".rstrip(), file=str(ws.root))
-        result = draft_stride(clips, texts, seed, wanted, limit, per_clip)
+    result = draft_stride(clips, texts, seed, wanted, limit, per_clip)
+    with ws.db.write() as session:
         added = add_items(session, result.items)
     ws.results_dir.mkdir(exist_ok=True)
     listed = ws.results_dir / "draft_stride_rejected.jsonl"
