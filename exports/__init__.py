@@ -1,0 +1,1 @@
+"""Releases: what survived the audit, written so that others can use it and check it."""

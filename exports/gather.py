@@ -1,0 +1,191 @@
+"""From the workspace to a release folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audit.evidence import LabelEvidence, StudyEvidence, all_studies, study_evidence
+from audit.protocols.registry import PROTOCOLS
+from audit.records import Study, get_study
+from benchmarks.items import Benchmark, Frozen
+from corpus.problems import InputError
+from exports.folder import MANIFEST, check_target, sha256, write_release
+from exports.records import ReleaseCounts, ReleaseDecision, ReleaseLabel
+from exports.release import (
+    ReleaseSpec,
+    StudySource,
+    counts_of,
+    release_content,
+    release_files,
+)
+
+if TYPE_CHECKING:
+    from store.session import Database
+
+RELEASED: tuple[Benchmark, ...] = ("stride",)
+"""Benchmarks that a release can hold."""
+
+
+class Built(Frozen):
+    """What was written."""
+
+    out: str
+    """The folder."""
+    manifest_sha256: str
+    """SHA-256 of ``manifest.json``: quote it, and the release cannot be exchanged unseen."""
+    counts: ReleaseCounts
+    """Totals."""
+    studies: tuple[str, ...]
+    """Names of the studies that went in."""
+    left_out: tuple[str, ...]
+    """Names of studies of the benchmark that are not closed and were not asked for."""
+
+
+def build_release(
+    db: Database, out: Path, spec: ReleaseSpec, *, studies: Sequence[str] = ()
+) -> Built:
+    """Write a release of closed studies.
+
+    Args:
+        db: The workspace's database; only read.
+        out: Folder to write, new or empty or a previous release.
+        spec: What the coordinator chose; its ``motion_licences`` are read from the workspace.
+        studies: Ids or names; all closed studies of the benchmark by default.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InputError: A study is unknown, not closed or of another benchmark; no study is closed;
+            simulated labels that were not let in; a target that holds other things. Nothing is
+            written then.
+    """
+    if spec.benchmark not in RELEASED:
+        raise InputError(f"expected a benchmark of {', '.join(RELEASED)}, got {spec.benchmark!r}")
+    check_target(out)
+    with db.read() as session:
+        known = all_studies(session)
+        named = [get_study(session, name) for name in studies]
+        chosen, left_out = choose_studies(known, named, spec.benchmark)
+        evidence = [study_evidence(session, study.id) for study in chosen]
+    sources = [study_source(*pair) for pair in zip(chosen, evidence, strict=True)]
+    licences: dict[str, set[str]] = {}
+    for one in evidence:
+        for corpus, found in one.licences.items():
+            licences.setdefault(corpus, set()).update(found)
+    sorted_licences = {corpus: tuple(sorted(found)) for corpus, found in licences.items()}
+    spec = spec.model_copy(update={"motion_licences": sorted_licences})
+    content = release_content(sources, spec)
+    files = release_files(content, spec)
+    write_release(out, files)
+    return Built(
+        out=str(out),
+        manifest_sha256=sha256(files[MANIFEST]),
+        counts=counts_of(content),
+        studies=tuple(study.name for study in content.studies),
+        left_out=tuple(left_out),
+    )
+
+
+def study_source(study: Study, evidence: StudyEvidence) -> StudySource:
+    """Turn what a study found into what a release takes.
+
+    Raises:
+        InputError: The study was run with another version of its protocol than this program has.
+    """
+    protocol = PROTOCOLS.get(study.protocol)
+    if protocol is None or protocol.version != study.protocol_version:
+        known = f"version {protocol.version}" if protocol else "no such protocol"
+        raise InputError(
+            f"study {study.name!r} was run with {study.protocol} version "
+            f"{study.protocol_version}; this program has {known}"
+        )
+    simulated = {label.item_id for label in evidence.labels if label.simulated}
+    return StudySource(
+        name=study.name,
+        protocol=protocol,
+        rule=study.rule,
+        ratings_per_item=study.config.ratings_per_item,
+        seed=study.config.seed,
+        items=evidence.items,
+        labels=tuple(_label(study.name, label) for label in evidence.labels),
+        decisions=tuple(
+            ReleaseDecision.model_validate(
+                {
+                    "study": study.name,
+                    "simulated": decision.item_id in simulated,
+                    **decision.model_dump(),
+                }
+            )
+            for decision in evidence.decisions
+        ),
+        surplus_labels=evidence.surplus,
+    )
+
+
+def choose_studies(
+    known: Sequence[Study], named: Sequence[Study], benchmark: Benchmark
+) -> tuple[list[Study], list[str]]:
+    """Choose the studies of a release.
+
+    Args:
+        known: All studies of the workspace.
+        named: Those asked for; with none, all closed ones of the benchmark.
+        benchmark: Benchmark of the release.
+
+    Returns:
+        The studies, by name, and the names of studies of the benchmark that are not closed and
+        were therefore left out.
+
+    Raises:
+        InputError: A study asked for is not closed or of another benchmark; none is closed.
+    """
+    if named:
+        for study in named:
+            found = _benchmark_of(study)
+            if found != benchmark:
+                raise InputError(f"study {study.name!r} judges {found} items, expected {benchmark}")
+            if study.state != "closed":
+                raise InputError(
+                    f"study {study.name!r} is {study.state}, expected closed: "
+                    "close it first with `motionjury study close`"
+                )
+        return sorted({study.id: study for study in named}.values(), key=lambda s: s.name), []
+    own = sorted((s for s in known if _benchmark_of(s) == benchmark), key=lambda s: s.name)
+    closed = [study for study in own if study.state == "closed"]
+    others = [study.name for study in own if study.state != "closed"]
+    if not closed:
+        hint = f"not closed: {', '.join(map(repr, others))}" if others else "there is no study"
+        raise InputError(
+            f"expected a closed study of {benchmark}, got none ({hint}); "
+            "close one first with `motionjury study close`"
+        )
+    return closed, others
+
+
+def _benchmark_of(study: Study) -> str | None:
+    protocol = PROTOCOLS.get(study.protocol)
+    return protocol.benchmark if protocol else None
+
+
+def _label(study: str, label: LabelEvidence) -> ReleaseLabel:
+    return ReleaseLabel(
+        study=study,
+        item_id=label.item_id,
+        rater=label.rater,
+        simulated=label.simulated,
+        revision=label.revision,
+        protocol_version=label.protocol_version,
+        seconds=_measured(label.activity.get("seconds"), float),
+        plays=_measured(label.activity.get("plays"), int),
+        answers=label.answers,
+    )
+
+
+def _measured(value: Any, kind: type[Any]) -> Any:
+    # The client measures these; a value that is no number is none.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return kind(value)

@@ -1,0 +1,365 @@
+"""Accepted items, anonymised labels, decisions and agreement as the files of a release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from audit.protocol import Protocol, Question
+from benchmarks.items import Benchmark, Frozen, Item
+from corpus.problems import InputError
+from exports.card import write_card
+from exports.folder import FILES, MANIFEST, sha256
+from exports.records import (
+    Content,
+    ExcludedItem,
+    Manifest,
+    Outcome,
+    ReleaseConfig,
+    ReleaseCounts,
+    ReleaseDecision,
+    ReleaseFile,
+    ReleaseLabel,
+    ReleaseStudy,
+    StrideItem,
+    Tool,
+    item_set_hash,
+)
+from exports.reliability import RESAMPLES, SEED, agreement_of
+from exports.tables import (
+    canonical_json,
+    columns_of,
+    label_columns,
+    label_row,
+    plain_row,
+    to_jsonl,
+    to_parquet,
+)
+
+
+class StudySource(Frozen):
+    """What a release takes from one study. Nothing in it names a person."""
+
+    name: str
+    """Name of the study."""
+    protocol: Protocol
+    """Protocol in force."""
+    rule: str
+    """Decision rule in force."""
+    ratings_per_item: int
+    """Ratings asked for per item."""
+    seed: int
+    """Seed of order and assignment."""
+    items: tuple[Item, ...]
+    """Items put to the experts, without training items."""
+    labels: tuple[ReleaseLabel, ...]
+    """Current labels of those items, surplus left out."""
+    decisions: tuple[ReleaseDecision, ...]
+    """Decisions on those items."""
+    surplus_labels: int = 0
+    """Late labels left out."""
+
+
+class ReleaseSpec(Frozen):
+    """What the coordinator chose for a release."""
+
+    name: str
+    """Name of the release."""
+    version: str
+    """Version of the release."""
+    benchmark: Benchmark = "stride"
+    """Benchmark of the items."""
+    licence: str | None = None
+    """Licence of captions, labels and decisions."""
+    include_comments: bool = False
+    """Whether free text that people wrote is included."""
+    allow_simulated: bool = False
+    """Whether simulated labels may be part of it."""
+    motion_licences: dict[str, tuple[str, ...]] = {}
+    """Per corpus the licences its motions are under."""
+    tool_version: str
+    """Version of the program that writes it."""
+
+
+def refuse_simulated(studies: Sequence[StudySource]) -> None:
+    """Refuse studies that hold simulated labels.
+
+    Raises:
+        InputError: Names each such study, with how many of its labels are simulated.
+    """
+    counts = {study.name: sum(label.simulated for label in study.labels) for study in studies}
+    found = [
+        f"{name!r} holds {count} simulated labels"
+        for name, count in sorted(counts.items())
+        if count
+    ]
+    if found:
+        raise InputError(
+            f"study {'; study '.join(found)}; a release is made of people's labels "
+            "(--allow-simulated writes one that says so on every page)"
+        )
+
+
+def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Content:
+    """Sort what the studies found into kept and excluded items, labels and decisions.
+
+    An item is kept when every study that had it accepted it.
+
+    Args:
+        studies: Studies of one benchmark.
+        spec: What the coordinator chose.
+
+    Returns:
+        The records of the release.
+
+    Raises:
+        InputError: No study; simulated labels that were not let in; items of another benchmark.
+    """
+    if not studies:
+        raise InputError("expected at least one closed study, got none")
+    if not spec.allow_simulated:
+        refuse_simulated(studies)
+    items: dict[str, Item] = {}
+    for study in studies:
+        for item in study.items:
+            if item.benchmark != spec.benchmark:
+                raise InputError(
+                    f"study {study.name!r} holds {item.benchmark} items, expected {spec.benchmark}"
+                )
+            items[item.id] = item
+    verdicts = _verdicts(studies, spec)
+    flat = {item_id: StrideItem.of(items[item_id]) for item_id in sorted(items)}
+    return Content(
+        items=tuple(flat[i] for i, (outcome, _) in verdicts.items() if outcome == "accepted"),
+        excluded=tuple(
+            ExcludedItem(
+                item_id=i,
+                corpus=flat[i].corpus,
+                axis=flat[i].axis,
+                motion_id=flat[i].motion_id,
+                outcome=outcome,
+                reason=reason,
+                parent=flat[i].parent,
+            )
+            for i, (outcome, reason) in verdicts.items()
+            if outcome != "accepted"
+        ),
+        labels=tuple(
+            sorted(
+                (_without_text(label, s.protocol, spec) for s in studies for label in s.labels),
+                key=lambda label: (label.study, label.item_id, label.rater),
+            )
+        ),
+        decisions=tuple(
+            sorted(
+                (_without_words(d, spec) for s in studies for d in s.decisions),
+                key=lambda decision: (decision.study, decision.item_id),
+            )
+        ),
+        studies=tuple(_study(study) for study in sorted(studies, key=lambda study: study.name)),
+    )
+
+
+def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
+    """Encode a release. The same content gives the same bytes.
+
+    Args:
+        content: The records.
+        spec: What the coordinator chose.
+
+    Returns:
+        Content of every file by name, the manifest last.
+    """
+    questions = shown_questions(content.studies, spec.include_comments)
+    item_rows = [plain_row(item) for item in content.items]
+    label_rows = [label_row(label, questions) for label in content.labels]
+    excluded_rows = [plain_row(row) for row in content.excluded]
+    decision_rows = [plain_row(row) for row in content.decisions]
+    agreement = agreement_of(content.studies, content.labels, motions_of(content))
+    manifest = Manifest(
+        name=spec.name,
+        version=spec.version,
+        benchmark=spec.benchmark,
+        licence=spec.licence,
+        motion_licences=dict(sorted(spec.motion_licences.items())),
+        tool=Tool(version=spec.tool_version),
+        configuration=ReleaseConfig(
+            studies=tuple(study.name for study in content.studies),
+            include_comments=spec.include_comments,
+            allow_simulated=spec.allow_simulated,
+            resamples=RESAMPLES,
+            seed=SEED,
+        ),
+        item_set_hash=item_set_hash([item.item_id for item in content.items]),
+        counts=counts_of(content),
+        files=(),
+    )
+    files = {
+        "README.md": write_card(manifest, content, agreement, questions).encode(),
+        "agreement.json": _pretty(agreement),
+        "decisions.jsonl": to_jsonl(decision_rows),
+        "excluded.jsonl": to_jsonl(excluded_rows),
+        "items.jsonl": to_jsonl(item_rows),
+        "items.parquet": to_parquet(item_rows, columns_of(StrideItem)),
+        "labels.jsonl": to_jsonl(label_rows),
+        "labels.parquet": to_parquet(label_rows, label_columns(questions)),
+        "schema.json": _pretty(release_schema(questions)),
+        "studies.json": _pretty([plain_row(study) for study in content.studies]),
+    }
+    rows = {
+        "decisions.jsonl": len(decision_rows),
+        "excluded.jsonl": len(excluded_rows),
+        **{f"items.{kind}": len(item_rows) for kind in ("jsonl", "parquet")},
+        **{f"labels.{kind}": len(label_rows) for kind in ("jsonl", "parquet")},
+    }
+    listed = tuple(
+        ReleaseFile(
+            file=name, sha256=sha256(files[name]), size=len(files[name]), rows=rows.get(name)
+        )
+        for name in FILES
+    )
+    files[MANIFEST] = _pretty(plain_row(manifest.model_copy(update={"files": listed})))
+    return files
+
+
+def shown_questions(studies: Sequence[ReleaseStudy], include_comments: bool) -> list[Question]:
+    """Return the questions that are columns of ``labels``, in the order of the forms.
+
+    Raises:
+        InputError: Two studies ask one name in two ways, so that one column cannot hold both.
+    """
+    found: dict[str, Question] = {}
+    for study in studies:
+        for question in study.protocol.questions:
+            if question.kind == "text" and not include_comments:
+                continue
+            earlier = found.setdefault(question.name, question)
+            if (earlier.kind, earlier.domain) != (question.kind, question.domain):
+                raise InputError(
+                    f"study {study.name!r} asks {question.name!r} otherwise than the studies "
+                    "before it; release them apart (--study)"
+                )
+    return list(found.values())
+
+
+def counts_of(content: Content) -> ReleaseCounts:
+    """Count what a release holds."""
+    return ReleaseCounts(
+        kept=len(content.items),
+        dropped=dict(sorted(Counter(row.outcome for row in content.excluded).items())),
+        labels=len(content.labels),
+        simulated_labels=sum(label.simulated for label in content.labels),
+        decisions=len(content.decisions),
+    )
+
+
+def motions_of(content: Content) -> dict[str, str]:
+    """Return the motion of every item, kept or not: several items share one motion."""
+    kept = {item.item_id: item.motion_id for item in content.items}
+    return kept | {row.item_id: row.motion_id for row in content.excluded}
+
+
+def release_schema(questions: Sequence[Question]) -> dict[str, Any]:
+    """Return JSON Schemas of the rows of each table and of the manifest."""
+    labels = ReleaseLabel.model_json_schema()
+    del labels["properties"]["answers"]
+    labels["required"].remove("answers")
+    for question in questions:
+        labels["properties"][question.name] = _question_schema(question)
+        labels["required"].append(question.name)
+    return {
+        "items": StrideItem.model_json_schema(),
+        "excluded": ExcludedItem.model_json_schema(),
+        "labels": labels,
+        "decisions": ReleaseDecision.model_json_schema(),
+        "studies": ReleaseStudy.model_json_schema(),
+        "manifest": Manifest.model_json_schema(),
+    }
+
+
+def joint_outcome(
+    outcomes: Mapping[str, Outcome | None], reasons: Sequence[str] = ()
+) -> tuple[Outcome, str]:
+    """Join what the studies that had an item say of it.
+
+    Args:
+        outcomes: Outcome by study, at least one; None where the study did not decide.
+        reasons: Reasons of the decisions.
+
+    Returns:
+        The outcome and why: theirs where all decided the same, else ``undecided``.
+
+    >>> joint_outcome({"first": "accepted", "second": None})
+    ('undecided', 'not decided in study second')
+    """
+    missing = sorted(name for name, outcome in outcomes.items() if outcome is None)
+    if missing:
+        return "undecided", f"not decided in study {', '.join(missing)}"
+    found = {outcome for outcome in outcomes.values() if outcome is not None}
+    if len(found) > 1:
+        said = ", ".join(f"{name}: {outcome}" for name, outcome in sorted(outcomes.items()))
+        return "undecided", f"the studies differ ({said})"
+    return found.pop(), "; ".join(dict.fromkeys(reasons))
+
+
+def _verdicts(studies: Sequence[StudySource], spec: ReleaseSpec) -> dict[str, tuple[Outcome, str]]:
+    outcomes: dict[str, dict[str, Outcome | None]] = {}
+    reasons: dict[str, list[str]] = {}
+    for study in studies:
+        decided = {decision.item_id: decision for decision in study.decisions}
+        for item in study.items:
+            decision = decided.get(item.id)
+            outcomes.setdefault(item.id, {})[study.name] = decision.outcome if decision else None
+            if decision:
+                reasons.setdefault(item.id, []).append(_without_words(decision, spec).reason)
+    return {
+        item_id: joint_outcome(outcomes[item_id], reasons.get(item_id, []))
+        for item_id in sorted(outcomes)
+    }
+
+
+def _without_text(label: ReleaseLabel, protocol: Protocol, spec: ReleaseSpec) -> ReleaseLabel:
+    if spec.include_comments:
+        return label
+    texts = {question.name for question in protocol.questions if question.kind == "text"}
+    answers = {name: value for name, value in label.answers.items() if name not in texts}
+    return label.model_copy(update={"answers": answers})
+
+
+def _without_words(decision: ReleaseDecision, spec: ReleaseSpec) -> ReleaseDecision:
+    if spec.include_comments or decision.rule != "coordinator":
+        return decision
+    return decision.model_copy(update={"reason": "decided by a coordinator"})
+
+
+def _study(source: StudySource) -> ReleaseStudy:
+    raters = {label.rater: label.simulated for label in source.labels}
+    return ReleaseStudy(
+        name=source.name,
+        protocol=source.protocol,
+        rule=source.rule,
+        ratings_per_item=source.ratings_per_item,
+        seed=source.seed,
+        items=len(source.items),
+        raters=len(raters),
+        simulated_raters=sum(raters.values()),
+        surplus_labels=source.surplus_labels,
+    )
+
+
+def _question_schema(question: Question) -> dict[str, Any]:
+    values: list[Any] = list(question.domain)
+    if question.kind == "likert":
+        values = [int(value) for value in values]
+    if question.kind == "multi":
+        kind: dict[str, Any] = {"type": ["array", "null"], "items": {"enum": values}}
+    elif values:
+        kind = {"enum": [*values, None]}
+    else:
+        kind = {"type": ["string", "null"]}
+    return {"description": question.text, **kind}
+
+
+def _pretty(value: Any) -> bytes:
+    return (canonical_json(value, indent=2) + "\n").encode()
