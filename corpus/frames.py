@@ -27,8 +27,8 @@ BODY_CHAIN_METRES = (0.75, 2.1)
 Z_UP_TO_Y_UP: NDArray[np.float64] = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
 """Turn by -90 degrees about X: (x, y, z) becomes (x, z, -y)."""
 
-_GUESSED: tuple[Unit, ...] = ("m", "cmu", "cm", "mm")
 _UPRIGHT_SHARE = 0.8
+_EXCHANGED_SHARE = 0.8
 
 
 class Framed(NamedTuple):
@@ -69,6 +69,8 @@ def into_frame(
     file: Path,
     up: Up | None = None,
     unit: Unit | None = None,
+    guesses: tuple[Unit, ...] = ("m", "cm", "mm"),
+    else_unit: Unit | None = "m",
 ) -> Framed:
     """Bring positions into metres with Y up.
 
@@ -81,9 +83,12 @@ def into_frame(
         file: Named in errors.
         up: Upward axis, if known.
         unit: Length unit, if known.
+        guesses: Units to try when it is not.
+        else_unit: Unit to assume for a body that fits none of them; null to refuse it.
 
     Raises:
-        InputError: No frame, not finite, or a body of no known unit.
+        InputError: Fewer than two frames, not finite, a body of no known unit, or one that
+            stands along x or downward.
     """
     if len(positions) < 2:
         raise InputError(f"expected at least 2 frames, got {len(positions)}", file=str(file))
@@ -97,32 +102,42 @@ def into_frame(
             file=str(file),
             place=f"frame {frame}, joint {SKELETONS[skeleton].joints[joint]}",
         )
-    chosen, said_unit = _unit(data, skeleton, unit, file)
+    chosen, said_unit = _unit(data, skeleton, unit, guesses, else_unit, file)
     axis, said_up = _up(data, skeleton, up, file)
     scale = METRES_PER_UNIT[chosen]
     data = data * scale
     if axis == "z":
         data = data @ Z_UP_TO_Y_UP.T
-    return Framed(data.astype(np.float32), scale, axis, (said_unit, said_up))
+    said = (said_unit, said_up, *_handedness(data, skeleton))
+    return Framed(data.astype(np.float32), scale, axis, said)
 
 
 def _unit(
-    data: NDArray[np.float64], skeleton: str, unit: Unit | None, file: Path
+    data: NDArray[np.float64],
+    skeleton: str,
+    unit: Unit | None,
+    guesses: tuple[Unit, ...],
+    else_unit: Unit | None,
+    file: Path,
 ) -> tuple[Unit, str]:
     if unit is not None:
         return unit, f"unit {unit}: as given"
     chain = body_chain(data, skeleton)
     low, high = BODY_CHAIN_METRES
-    for candidate in _GUESSED:
+    for candidate in guesses:
         metres = chain * METRES_PER_UNIT[candidate]
         if low <= metres <= high:
             return candidate, (
                 f"unit {candidate}: recognised from the body, ankle to head {chain:.4g} units "
                 f"= {metres:.2f} m"
             )
+    if else_unit is not None:
+        return else_unit, (
+            f"unit {else_unit}: assumed, ankle to head is {chain:.4g} units, no person's size"
+        )
     raise InputError(
         f"expected a body of {low:g} to {high:g} m from ankle to head, got {chain:.4g} units, "
-        f"which fits none of {', '.join(_GUESSED)}; say which with --unit",
+        f"which fits none of {', '.join(guesses)}; say which with --unit",
         file=str(file),
     )
 
@@ -146,3 +161,21 @@ def _up(data: NDArray[np.float64], skeleton: str, up: Up | None, file: Path) -> 
         )
     found: Up = "y" if axis == 1 else "z"
     return found, f"up-axis {found}: measured, the head is above the ankles along it"
+
+
+def _handedness(data: NDArray[np.float64], skeleton: str) -> tuple[str, ...]:
+    """Say so if left and right look exchanged: up x toes points to the right hip, not the left.
+
+    A left-handed file, or one with its sides swapped, shows so; feet do not point backward.
+    """
+    layout = SKELETONS[skeleton]
+
+    def path(name: str) -> NDArray[np.float64]:
+        return data[:, layout.index(name)]
+
+    toes = path("left_foot") - path("left_ankle") + path("right_foot") - path("right_ankle")
+    left = np.cross(path("head") - path("pelvis"), toes)
+    side = (left * (path("left_hip") - path("right_hip"))).sum(axis=1)
+    if float((side < 0).mean()) < _EXCHANGED_SHARE:
+        return ()
+    return ("left and right look exchanged (the toes point backward): is the file left-handed?",)

@@ -70,7 +70,15 @@ def load(path: Path, options: ReadOptions) -> Motion:
         body, said_names = as_smpl22(names, parents, positions)
     except InputError as error:
         raise InputError(error.problem.reason, file=str(path), place=error.problem.place) from error
-    framed = into_frame(body, "smpl22", file=path, up=options.up, unit=options.unit)
+    framed = into_frame(
+        body,
+        "smpl22",
+        file=path,
+        up=options.up,
+        unit=options.unit,
+        guesses=("m", "cmu", "cm", "mm"),
+        else_unit=None,
+    )
     stored = _nice_rate(recording.frame_time)
     fps, said_fps = chosen_rate(options.fps, stored, f"frame time {recording.frame_time:g} s")
     return Motion(

@@ -40,6 +40,8 @@ FOLDER_FORMATS: dict[str, Callable[[Path], bool]] = {
 
 _OWN_IDS = ("humanml3d",)
 """Formats whose clips have ids of their own, wherever the folder lies."""
+_NO_MOTION = ("shape.npz", "_stagei.npz")
+"""Body shapes that AMASS keeps beside its motions; a walk passes over them."""
 _SUFFIXES = (".bvh", ".npy", ".npz")
 
 
@@ -136,7 +138,7 @@ def _units(top: Path, format_name: str | None) -> Iterator[Path]:
             yield here
             continue
         for file in sorted(files):
-            if Path(file).suffix.lower() in _SUFFIXES:
+            if Path(file).suffix.lower() in _SUFFIXES and not file.endswith(_NO_MOTION):
                 yield here / file
 
 
