@@ -291,6 +291,10 @@ def difference(
     return with_intervals([both], ratings, resamples=resamples, seed=seed, level=level)[0]
 
 
+def _share(part: float) -> str:
+    return f"{part:.1%}" if part >= 0.001 else "under 0.1%"
+
+
 def _report(statistic: Statistic, replicates: Replicates | None, level: float) -> Coefficient:
     found: Interval | None = None
     warnings = list(statistic.warnings)
@@ -298,7 +302,7 @@ def _report(statistic: Statistic, replicates: Replicates | None, level: float) -
         found = interval(statistic.value, replicates, level)
         undefined = float(np.isnan(replicates.values).mean())
         if undefined > 0:
-            warnings.append(f"undefined in {undefined:.1%} of the resamples, which are left out")
+            warnings.append(f"undefined in {_share(undefined)} of the resamples")
         if found is None and undefined < 1:
             warnings.append("no interval: every resample gives the same value")
     return Coefficient(

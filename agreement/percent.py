@@ -31,7 +31,7 @@ def item_agreement(counts: Array, weights: Array) -> Array:
 
 
 def percent_agreement(
-    ratings: Ratings, how: PercentHow = "item_mean", weights: WeightName | None = None
+    ratings: Ratings, how: PercentHow | None = None, weights: WeightName | None = None
 ) -> Statistic:
     """Observed agreement, without correction for chance.
 
@@ -42,7 +42,7 @@ def percent_agreement(
 
     Args:
         ratings: The table.
-        how: Definition.
+        how: Definition; ``item_mean`` by default.
         weights: Partial credit for near labels; for ``item_mean`` and ``pooled``.
 
     Returns:
@@ -57,7 +57,7 @@ def percent_agreement(
     given = counts.sum(axis=1)
     paired = (given >= 2).astype(np.float64)
     share = item_agreement(counts, agreement_weights(ratings.axis, weights))
-    if how == "item_mean":
+    if how is None or how == "item_mean":
         sums = np.column_stack([share * paired, paired])
     elif how == "pooled":
         pairs = given * (given - 1.0) / 2.0
@@ -65,7 +65,8 @@ def percent_agreement(
     else:
         same = counts.max(axis=1, initial=0.0) == given
         sums = np.column_stack([same * paired, paired])
-    params: dict[str, Any] = {"how": how} if weights is None else {"how": how, "weights": weights}
+    asked = {"how": how, "weights": weights}
+    params: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     return make_statistic(
         ratings,
         "percent_agreement",

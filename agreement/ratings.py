@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -134,28 +134,25 @@ class Ratings:
     def select(self, keep: npt.NDArray[np.bool_]) -> Ratings:
         """Return the ratings of the items where ``keep`` (items,) is true; raters stay."""
         index = np.flatnonzero(keep)
-        return Ratings(
-            axis=self.axis,
+        return replace(
+            self,
             items=tuple(self.items[i] for i in index),
-            raters=self.raters,
             codes=self.codes[index],
             clusters=None if self.clusters is None else self.clusters[index],
             strata={name: tuple(v[i] for i in index) for name, v in self.strata.items()},
             weights=None if self.weights is None else self.weights[index],
-            notes=self.notes,
         )
+
+    def with_note(self, note: str) -> Ratings:
+        """Return the same ratings with one more note."""
+        return replace(self, notes=(*self.notes, note))
 
     def without_rater(self, position: int) -> Ratings:
         """Return the ratings with one rater's column left out."""
-        return Ratings(
-            axis=self.axis,
-            items=self.items,
+        return replace(
+            self,
             raters=self.raters[:position] + self.raters[position + 1 :],
             codes=np.delete(self.codes, position, axis=1),
-            clusters=self.clusters,
-            strata=self.strata,
-            weights=self.weights,
-            notes=self.notes,
         )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agreement.axis import LEVELS, Level
-from agreement.coefficient import Statistic
+from agreement.coefficient import Coefficient, Statistic
 from agreement.cohen import cohen_kappa, conger_kappa
 from agreement.fleiss import category_kappa, fleiss_kappa
 from agreement.gwet import brennan_prediger, gwet_ac
@@ -16,6 +16,9 @@ from agreement.krippendorff import krippendorff_alpha
 from agreement.percent import percent_agreement
 from agreement.ratings import Ratings
 from agreement.weights import WEIGHTS
+
+if TYPE_CHECKING:
+    from agreement.analysis import Analysis
 
 MAX_PAIRED_RATERS = 12
 """Coefficients of pairs are listed up to this many raters (66 pairs)."""
@@ -120,12 +123,14 @@ def choose(ratings: Ratings) -> Iterator[tuple[str, dict[str, Any]]]:
         ratings: The table.
 
     Yields:
-        Name and parameters, in the order in which a report lists them.
+        Name and parameters, in the order in which a report lists them. Percent agreement comes
+        under its short name, and once more under the definition it stands for.
     """
     ordered = ratings.axis.level != "nominal"
     few = ratings.q <= 300
     own, *other = alpha_levels(ratings)
     if few:
+        yield "percent_agreement", {}
         for how in ("item_mean", "pooled", "unanimous"):
             yield "percent_agreement", {"how": how}
         yield "fleiss_kappa", {}
@@ -138,7 +143,7 @@ def choose(ratings: Ratings) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "krippendorff_alpha", {"level": level}
     if ordered and few:
         for weights in WEIGHTS:
-            yield "percent_agreement", {"how": "item_mean", "weights": weights}
+            yield "percent_agreement", {"weights": weights}
         for name in ("fleiss_kappa", "gwet_ac2", "brennan_prediger", "conger_kappa"):
             for weights in WEIGHTS:
                 yield name, {"weights": weights}
@@ -156,3 +161,53 @@ def choose(ratings: Ratings) -> Iterator[tuple[str, dict[str, Any]]]:
     if 2 < ratings.q <= 20:
         for label in ratings.axis.domain:
             yield "category_kappa", {"category": label}
+
+
+def describe(found: Coefficient, analysis: Analysis) -> str:
+    """Name a reported coefficient for people.
+
+    Args:
+        found: The coefficient.
+        analysis: Where it stands; gives the raters' names.
+
+    Returns:
+        E.g. ``Cohen’s κ, A1 and A3, quadratic weights``.
+    """
+    params = dict(found.params)
+    parts = [TITLES.get(found.coefficient, found.coefficient)]
+    if "raters" in params:
+        parts.append(" and ".join(analysis.raters[i].rater for i in params.pop("raters")))
+    if "weights" in params:
+        parts.append(f"{params.pop('weights')} weights")
+    if "level" in params:
+        parts.append(params.pop("level"))
+    if "how" in params:
+        parts.append({"item_mean": "item mean"}.get(params["how"], params["how"]))
+        del params["how"]
+    if "category" in params:
+        parts.append(f"“{params.pop('category')}”")
+    if "type" in params:
+        parts.append(params.pop("type"))
+    return ", ".join([*parts, *(f"{key} {value}" for key, value in params.items())])
+
+
+def is_main(found: Coefficient, analysis: Analysis) -> bool:
+    """Tell whether a coefficient belongs in a short table.
+
+    Args:
+        found: The coefficient.
+        analysis: Where it stands.
+
+    Returns:
+        True for unweighted coefficients of all raters, alpha at the axis's own level, and for
+        ordered axes AC2 with quadratic weights and ICC(A,1).
+    """
+    if found.params in ({"how": "item_mean"}, {"weights": "linear"}, {"weights": "ordinal"}):
+        return False
+    if found.coefficient == "krippendorff_alpha":
+        return bool(found.params["level"] == analysis.axis.level)
+    if found.coefficient == "icc":
+        return bool(found.params["type"] == "ICC(A,1)")
+    if "weights" in found.params:
+        return found.coefficient == "gwet_ac2"
+    return found.coefficient not in ("cohen_kappa", "category_kappa")

@@ -1,0 +1,83 @@
+"""The report as one self-contained HTML page: no script, no file beside it, nothing fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agreement.report import Report
+
+TEMPLATE = "report.html.j2"
+SHADES = ("#1f4e79", "#4a86b8", "#9cc3e0", "#e8c07d", "#d08a3e", "#a1521f", "#7a7a7a", "#b9b9b9")
+"""Colours of labels, in the order of the domain; they repeat beyond eight."""
+
+
+def render_html(report: Report) -> str:
+    """Draw a report. Every text from outside is escaped.
+
+    Args:
+        report: What to draw.
+
+    Returns:
+        A complete HTML document.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from agreement.registry import TITLES, describe
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=_number, percent=_percent, axis_x=_axis_x, heat=_heat, plain=_plain_reason
+    )
+    template = environment.get_template(TEMPLATE)
+    return template.render(
+        report=report,
+        titles=TITLES,
+        describe=describe,
+        shades=SHADES,
+        pair_kappa=_pair_kappa,
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}".replace("-", "−")
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _axis_x(value: float, width: float = 180.0) -> float:
+    """Place a coefficient on an axis from -0.2 to 1, clipped at its left end."""
+    return round((max(value, -0.2) + 0.2) / 1.2 * width, 1)
+
+
+def _heat(count: int, largest: int) -> str:
+    """Background of a cell by its share of the largest cell."""
+    return f"rgba(31,78,121,{0.85 * count / largest:.3f})" if largest else "transparent"
+
+
+def _plain_reason(reason: str | None) -> str:
+    return {
+        None: "",
+        "no_variation": "undefined: one label only",
+        "no_pairable_items": "undefined: no item with two ratings",
+        "single_rater": "undefined: one rater",
+        "constant_input": "undefined: one side is constant",
+        "too_few": "undefined: too few items",
+    }[reason]
+
+
+def _pair_kappa(check: Any, first: int, second: int) -> Any:
+    """Cohen's kappa of a pair: quadratic on ordered axes, plain on nominal ones."""
+    wanted: dict[str, Any] = {"raters": [first, second]}
+    if check.analysis.axis.level != "nominal":
+        wanted = {**wanted, "weights": "quadratic"}
+    return check.analysis.find("cohen_kappa", **wanted)

@@ -1,0 +1,339 @@
+"""The agreement report of several axes: one record that the page, the JSON and the CSV share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+
+import numpy as np
+
+from agreement.analysis import Analysis, analyse
+from agreement.coefficient import Array, Coefficient
+from agreement.kernel import DEFAULT_RESAMPLES, with_intervals
+from agreement.page import render_html
+from agreement.percent import item_agreement
+from agreement.ratings import Ratings
+from agreement.registry import MAX_PAIRED_RATERS, compute
+from agreement.weights import agreement_weights
+from benchmarks.items import SCHEMA_VERSION, Frozen
+
+__all__ = [
+    "CheckReport",
+    "DisputedItem",
+    "Group",
+    "LeftOut",
+    "Report",
+    "build_report",
+    "headline",
+    "render_html",
+]
+
+MOST_DISPUTED = 15
+"""Items listed as most disputed."""
+PARADOX_AGREEMENT = 0.8
+PARADOX_KAPPA = 0.4
+"""High percent agreement with a kappa this low gets a note (Feinstein and Cicchetti 1990)."""
+
+
+class DisputedItem(Frozen):
+    """An item on which raters differ."""
+
+    item: str
+    """Item id."""
+    agreement: float
+    """Share of agreeing pairs, 0..1; near labels count in part on ordered axes."""
+    labels: dict[str, str | None]
+    """Label by rater; null where there is none."""
+    link: str | None = None
+    """Where a coordinator can see the item."""
+
+
+class Group(Frozen):
+    """The headline coefficients of one stratum."""
+
+    stratum: dict[str, str]
+    """Which items, e.g. ``{"axis": "mirror_reflection", "difficulty": "easy"}``."""
+    n_items: int
+    """Items in the stratum."""
+    n_pairable: int
+    """Items with at least two ratings."""
+    coefficients: tuple[Coefficient, ...]
+    """The headline coefficients of the stratum, in the order of the whole."""
+
+
+class LeftOut(Frozen):
+    """The headline coefficients without one rater."""
+
+    rater: str
+    """Who was left out."""
+    coefficients: tuple[Coefficient, ...]
+    """Without intervals."""
+
+
+class CheckReport(Frozen):
+    """All about one axis."""
+
+    analysis: Analysis
+    """Data block and coefficients."""
+    headline: tuple[Coefficient, ...]
+    """The few that a reader looks at first: percent agreement, Fleiss, alpha, AC1 or AC2."""
+    groups: tuple[Group, ...]
+    """By stratum; empty where items have none."""
+    left_out: tuple[LeftOut, ...]
+    """One entry per rater; empty with fewer than three raters or more than twelve."""
+    pairs_of_labels: tuple[tuple[int, ...], ...]
+    """(q, q) symmetric: how many pairs of ratings of one item bear these two labels, each pair
+    counted in both orders; empty for more than twenty labels."""
+    n_unanimous: int
+    """Pairable items on which all ratings are the same."""
+    disputed: tuple[DisputedItem, ...]
+    """The most disputed items, worst first."""
+    notes: tuple[str, ...]
+    """What the numbers alone would hide."""
+
+
+class Report(Frozen):
+    """A whole report. Its JSON is the machine's twin of the page."""
+
+    schema_version: int = SCHEMA_VERSION
+    """Version of this record."""
+    title: str
+    """What was judged, e.g. the study's name."""
+    tool_version: str
+    """Version of MotionJury."""
+    meta: dict[str, str]
+    """Configuration that the numbers depend on, as it was given."""
+    seed: int
+    """Seed of the resamples."""
+    simulated_raters: tuple[str, ...]
+    """Raters that are simulated; a report with any is marked so throughout."""
+    checks: tuple[CheckReport, ...]
+    """One per axis, in the order given."""
+    methods: str
+    """A paragraph on how the numbers were made, ready to paste."""
+
+
+def build_report(
+    tables: Sequence[Ratings],
+    *,
+    title: str,
+    tool_version: str,
+    meta: Mapping[str, str] | None = None,
+    simulated_raters: Sequence[str] = (),
+    links: Mapping[str, str] | None = None,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Report:
+    """Compute everything a report shows.
+
+    Args:
+        tables: Ratings of each axis.
+        title: What was judged.
+        tool_version: Version of MotionJury.
+        meta: Configuration to print, by name.
+        simulated_raters: Raters that are simulated.
+        links: By item id: where a coordinator can see it.
+        resamples: Resamples behind each interval.
+        seed: Seed of the draws.
+        level: Confidence level.
+
+    Returns:
+        The report.
+    """
+    checks = tuple(
+        _check(ratings, dict(links or {}), resamples=resamples, seed=seed, level=level)
+        for ratings in tables
+    )
+    return Report(
+        title=title,
+        tool_version=tool_version,
+        meta=dict(meta or {}),
+        seed=seed,
+        simulated_raters=tuple(simulated_raters),
+        checks=checks,
+        methods=methods_paragraph(checks, tool_version, tuple(simulated_raters)),
+    )
+
+
+def headline(ratings: Ratings) -> list[tuple[str, dict[str, str]]]:
+    """Name the coefficients that a reader looks at first.
+
+    Args:
+        ratings: The table.
+
+    Returns:
+        Names and parameters: percent agreement, Fleiss' kappa, Krippendorff's alpha at the axis's
+        level, AC1 (AC2 with quadratic weights on ordered axes); alpha alone on axes with more
+        than 300 labels.
+    """
+    alpha = ("krippendorff_alpha", {"level": str(ratings.axis.level)})
+    if ratings.q > 300:
+        return [alpha]
+    last: tuple[str, dict[str, str]] = ("gwet_ac1", {})
+    if ratings.axis.level != "nominal":
+        last = ("gwet_ac2", {"weights": "quadratic"})
+    return [("percent_agreement", {}), ("fleiss_kappa", {}), alpha, last]
+
+
+def methods_paragraph(
+    checks: Sequence[CheckReport], tool_version: str, simulated_raters: Sequence[str]
+) -> str:
+    """Write the paragraph on how the numbers were made.
+
+    Args:
+        checks: The checks of the report.
+        tool_version: Version of MotionJury.
+        simulated_raters: Raters that are simulated.
+
+    Returns:
+        Plain text.
+    """
+    if not checks:
+        return "No ratings."
+    how = checks[0].analysis.resampling
+    unit = "items" if how.unit == "item" else "clusters of items that share a clip or prompt"
+    method = (
+        f"{how.level:.0%} intervals are bias-corrected and accelerated bootstrap intervals "
+        f"({how.resamples} resamples of {unit}, seed {how.seed}), percentile intervals where bias "
+        "or acceleration is undefined; raters are fixed, so intervals are conditional on them. "
+        if how.resamples
+        else "No intervals were computed. "
+    )
+    simulated = (
+        f"SIMULATED raters are among them ({', '.join(simulated_raters)}): "
+        "these numbers say nothing about people. "
+        if simulated_raters
+        else ""
+    )
+    return simulated + (
+        "Agreement was computed over items with at least two ratings. Percent agreement is the "
+        "mean over items of the share of agreeing pairs of ratings. Fleiss' kappa, Gwet's AC1/AC2 "
+        "and Brennan-Prediger follow Gwet's generalisation to missing ratings; Krippendorff's "
+        "alpha is taken at the declared level of measurement; Cohen's kappa is pairwise complete; "
+        "intraclass correlations use items rated by all. Domains and their order were declared, "
+        "not inferred, unless a note says otherwise. Undefined coefficients are left blank with "
+        f"their reason; negative values are kept. {method}MotionJury {tool_version}."
+    )
+
+
+def _check(
+    ratings: Ratings, links: dict[str, str], *, resamples: int, seed: int, level: float
+) -> CheckReport:
+    analysis = analyse(ratings, resamples=resamples, seed=seed, level=level)
+    first = tuple(
+        found
+        for name, params in headline(ratings)
+        if (found := analysis.find(name, **params)) is not None
+    )
+    left_out: tuple[LeftOut, ...] = ()
+    if 3 <= ratings.n_raters <= MAX_PAIRED_RATERS:
+        left_out = tuple(
+            LeftOut(rater=rater, coefficients=_few(ratings.without_rater(i), 0, seed, level))
+            for i, rater in enumerate(ratings.raters)
+        )
+    share, unanimous = _item_shares(ratings)
+    return CheckReport(
+        analysis=analysis,
+        headline=first,
+        groups=tuple(_groups(ratings, resamples, seed, level)),
+        left_out=left_out,
+        pairs_of_labels=_pairs_of_labels(ratings),
+        n_unanimous=unanimous,
+        disputed=tuple(_disputed(ratings, share, links)),
+        notes=tuple(_notes(analysis)),
+    )
+
+
+def _few(ratings: Ratings, resamples: int, seed: int, level: float) -> tuple[Coefficient, ...]:
+    statistics = [compute(ratings, name, params) for name, params in headline(ratings)]
+    return with_intervals(statistics, ratings, resamples=resamples, seed=seed, level=level)
+
+
+def _groups(ratings: Ratings, resamples: int, seed: int, level: float) -> Iterator[Group]:
+    names = [name for name, column in ratings.strata.items() if len(set(column)) > 1]
+    wanted: list[tuple[str, ...]] = [(name,) for name in names]
+    wanted += list(combinations(names, 2)) if len(names) == 2 else []
+    for chosen in wanted:
+        columns = [np.array(ratings.strata[name]) for name in chosen]
+        values = [list(dict.fromkeys(ratings.strata[name])) for name in chosen]
+        for cell in product(*values):
+            keep = np.logical_and.reduce([c == v for c, v in zip(columns, cell, strict=True)])
+            if not keep.any():
+                continue
+            part = ratings.select(keep)
+            yield Group(
+                stratum=dict(zip(chosen, cell, strict=True)),
+                n_items=len(part.items),
+                n_pairable=part.n_pairable,
+                coefficients=_few(part, resamples, seed, level),
+            )
+
+
+def _pairs_of_labels(ratings: Ratings) -> tuple[tuple[int, ...], ...]:
+    if ratings.q > 20:
+        return ()
+    counts = ratings.pattern_counts
+    shown = np.bincount(ratings.pattern_of, minlength=len(counts))
+    table = (counts * shown[:, None]).T @ counts
+    table -= np.diag((counts * shown[:, None]).sum(axis=0))
+    return tuple(tuple(int(v) for v in row) for row in table)
+
+
+def _item_shares(ratings: Ratings) -> tuple[Array, int]:
+    """Agreement of each item (NaN where it has one rating) and how many are unanimous."""
+    ordered = ratings.axis.level != "nominal"
+    if ratings.q > 300:
+        return np.full(len(ratings.items), np.nan), 0
+    weights = agreement_weights(ratings.axis, "linear" if ordered else None)
+    share = item_agreement(ratings.pattern_counts, weights)
+    share[ratings.pattern_counts.sum(axis=1) < 2] = np.nan
+    by_item: Array = share[ratings.pattern_of]
+    return by_item, int((by_item > 1 - 1e-9).sum())
+
+
+def _disputed(ratings: Ratings, share: Array, links: dict[str, str]) -> Iterator[DisputedItem]:
+    order = np.argsort(np.where(np.isnan(share), 2.0, share), kind="stable")[:MOST_DISPUTED]
+    for index in order:
+        if not share[index] < 1 - 1e-9:
+            return
+        yield DisputedItem(
+            item=ratings.items[index],
+            agreement=float(share[index]),
+            labels={
+                rater: ratings.axis.domain[code] if code >= 0 else None
+                for rater, code in zip(ratings.raters, ratings.codes[index], strict=True)
+            },
+            link=links.get(ratings.items[index]),
+        )
+
+
+def _notes(analysis: Analysis) -> Iterator[str]:
+    constant = [rater.rater for rater in analysis.raters if rater.constant]
+    if constant:
+        yield f"{', '.join(constant)} gave one label throughout: κ with them is 0 or undefined."
+    percent = analysis.find("percent_agreement")
+    kappa = analysis.find("fleiss_kappa")
+    ac1 = analysis.find("gwet_ac1")
+    if percent is None or kappa is None or percent.value is None:
+        return
+    label, count = max(analysis.labels.items(), key=lambda pair: pair[1], default=("", 0))
+    prevalence = count / max(analysis.n_ratings, 1)
+    beside = f"AC1 is {ac1.value:.2f}" if ac1 is not None and ac1.value is not None else ""
+    if kappa.reason == "no_variation":
+        yield (
+            f"All comparable ratings bear one label, so κ and α are 0/0 and stay blank; percent "
+            f"agreement is {percent.value:.0%}{', ' + beside if beside else ''}."
+        )
+    elif (
+        kappa.value is not None
+        and percent.value >= PARADOX_AGREEMENT
+        and kappa.value <= PARADOX_KAPPA
+    ):
+        yield (
+            f"Agreement is high ({percent.value:.0%}) while κ is low ({kappa.value:.2f}): "
+            f"{prevalence:.0%} of the ratings are “{label}”, and κ falls when one label prevails. "
+            f"{beside + '; read' if beside else 'Read'} them side by side."
+        )
+    elif kappa.value is not None and kappa.value < 0:
+        yield f"κ is negative ({kappa.value:.2f}): raters agree less often than by chance."
