@@ -1,0 +1,99 @@
+"""The embedded body: a neutral adult in SMPL's 24-joint layout, T-pose, Y up, facing +Z."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ASSET = Path(__file__).parent / "assets" / "body.npz"
+"""Baked by ``render.bake_body``; its origin and licence stand in NOTICE."""
+
+PARTS = (
+    "chest", "back", "shorts", "face", "hair", "eyes", "left_arm", "left_hand", "left_leg",
+    "left_foot", "right_arm", "right_hand", "right_leg", "right_foot",
+)  # fmt: skip
+"""Parts of the body, each of one colour; ``Body.face_parts`` indexes this tuple."""
+
+PART_COLOURS: dict[str, tuple[int, int, int]] = {
+    "chest": (214, 217, 222), "back": (134, 140, 150), "shorts": (88, 93, 102),
+    "face": (238, 221, 205), "hair": (54, 50, 52), "eyes": (30, 30, 34),
+    "left_arm": (66, 146, 230), "left_hand": (128, 190, 248),
+    "left_leg": (28, 88, 180), "left_foot": (14, 48, 112),
+    "right_arm": (255, 152, 46), "right_hand": (255, 196, 128),
+    "right_leg": (220, 104, 12), "right_foot": (140, 62, 6),
+}  # fmt: skip
+"""sRGB colours. Left limbs are blue, right limbs orange: the pair that people with any of the
+common colour vision deficiencies tell apart (Okabe and Ito 2008). Legs are darker than arms."""
+
+
+class Body(NamedTuple):
+    """A skinned body at rest."""
+
+    vertices: NDArray[np.float32]
+    """(V, 3) rest vertices, metres, feet on Y = 0."""
+    faces: NDArray[np.int32]
+    """(F, 3) triangles, counter-clockwise seen from outside."""
+    face_parts: NDArray[np.uint8]
+    """(F,) index into ``PARTS``."""
+    weight_joints: NDArray[np.int32]
+    """(V, 4) joints that move a vertex, strongest first."""
+    weight_values: NDArray[np.float32]
+    """(V, 4) their shares, summing to 1."""
+    joints: NDArray[np.float32]
+    """(24, 3) rest joint centres, metres."""
+    parents: tuple[int, ...]
+    """Parent of each joint, -1 for the root."""
+
+
+@lru_cache(maxsize=1)
+def embedded_body() -> Body:
+    """Load the embedded body.
+
+    Returns:
+        About 6,000 vertices and 12,000 triangles, exactly symmetric about X = 0.
+
+    Raises:
+        FileNotFoundError: The asset is missing from the installation.
+    """
+    with np.load(ASSET, allow_pickle=False) as data:
+        values = data["weight_values"].astype(np.float32)
+        return Body(
+            vertices=data["v_template"].astype(np.float32),
+            faces=data["faces"].astype(np.int32),
+            face_parts=data["face_parts"].astype(np.uint8),
+            weight_joints=data["weight_joints"].astype(np.int32),
+            weight_values=values / values.sum(axis=1, keepdims=True),
+            joints=data["joints"].astype(np.float32),
+            parents=tuple(int(p) for p in data["parents"]),
+        )
+
+
+def reshaped(body: Body, joints: NDArray[np.float32]) -> Body:
+    """Return the body with its bones stretched to other rest joint centres.
+
+    Each vertex is scaled along the bones that move it and carried with their start, so that
+    girth stays and lengths follow (the part of a body model's shape that joints reveal).
+
+    Args:
+        body: The body at rest.
+        joints: (24, 3) wanted rest joint centres in metres; bones keep their direction.
+    """
+    move = np.tile(np.eye(3), (len(joints), 1, 1))
+    for child, parent in enumerate(body.parents):
+        siblings = [k for k, p in enumerate(body.parents) if p == parent]
+        if parent < 0 or len(siblings) > 1:
+            continue
+        old = body.joints[child] - body.joints[parent]
+        length = float(np.linalg.norm(old))
+        ratio = float(np.linalg.norm(joints[child] - joints[parent])) / length
+        along = old / length
+        move[parent] += (ratio - 1.0) * np.outer(along, along)
+    chosen = body.weight_joints
+    local = body.vertices[:, None] - body.joints[chosen]
+    carried = np.einsum("vkab,vkb->vka", move[chosen], local) + joints[chosen]
+    vertices = (carried * body.weight_values[:, :, None]).sum(axis=1)
+    return body._replace(vertices=vertices.astype(np.float32), joints=joints.astype(np.float32))

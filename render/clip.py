@@ -1,0 +1,209 @@
+"""A motion in, an MP4 out: the stimulus that people and models judge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from benchmarks.items import Frozen
+from corpus.motion import Motion
+from corpus.problems import InputError
+
+RENDERER_VERSION = 1
+"""Raised when the same motion and settings give another picture; part of the stimulus key."""
+
+MAX_SECONDS = 600.0
+"""Longest clip that is rendered."""
+
+View = Literal["mesh", "skeleton"]
+Backend = Literal["auto", "raster"]
+
+
+class RenderSettings(Frozen):
+    """How a clip is drawn. Same motion and settings, same bytes on one machine."""
+
+    size: int = Field(default=768, ge=64, le=4096)
+    """Width and height in pixels; even, as yuv420p needs."""
+    fps: float = Field(default=30.0, gt=0, le=240)
+    """Frames per second of the video; the motion is resampled to it."""
+    view: View = "mesh"
+    """The embedded body, or the source's bare joints."""
+    backend: Backend = "auto"
+    """``raster`` draws on the processor; ``auto`` chooses, today always ``raster``."""
+
+    @field_validator("size")
+    @classmethod
+    def _even(cls, size: int) -> int:
+        if size % 2:
+            raise ValueError(f"expected an even number of pixels, got {size}")
+        return size
+
+
+class ClipInfo(Frozen):
+    """What was written."""
+
+    frames: int
+    """Number of frames in the video."""
+    fps: float
+    """Frames per second."""
+    seconds: float
+    """frames / fps."""
+    sha256: str
+    """SHA-256 of the file, hex."""
+    backend: str
+    """Backend that drew it."""
+    size_bytes: int
+    """Size of the file."""
+    fit_error_mm: dict[str, float] = Field(default_factory=dict)
+    """Mean distance of each posed joint from the source's, millimetres; empty where exact."""
+
+
+def stimulus_key(motion: Motion, settings: RenderSettings) -> str:
+    """Return 32 hex digits that name a clip by content; they tell nothing about it.
+
+    The hash covers motion, settings (``auto`` as the backend it stands for) and renderer version.
+    """
+    fields = settings.model_dump() | {"backend": _backend(settings)}
+    text = json.dumps([RENDERER_VERSION, motion.content_hash(), fields], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def render_clip(
+    motion: Motion,
+    out: Path,
+    settings: RenderSettings | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ClipInfo:
+    """Render a motion to an MP4: H.264, yuv420p, constant frame rate, index at the front.
+
+    Args:
+        motion: Skeleton ``smpl22`` or ``smpl24``.
+        out: File to write; written under a temporary name and moved.
+        settings: How to draw; defaults as in ``RenderSettings``.
+        progress: Called with frames done and frames in all.
+
+    Raises:
+        InputError: Skeleton that cannot be drawn, clip too long, or coordinates beyond 10 km.
+        render.video.EncodingError: ffmpeg failed; no file is left.
+    """
+    from render.video import file_sha256, video_writer
+
+    chosen = settings or RenderSettings()
+    stage = Stage(motion, chosen)
+    with video_writer(out, chosen.size, chosen.fps) as pipe:
+        for number, planes in enumerate(stage.planes()):
+            pipe.write(planes)
+            if progress is not None:
+                progress(number + 1, stage.frames)
+    return ClipInfo(
+        frames=stage.frames,
+        fps=chosen.fps,
+        seconds=stage.frames / chosen.fps,
+        sha256=file_sha256(out),
+        backend=_backend(chosen),
+        size_bytes=out.stat().st_size,
+        fit_error_mm=stage.actor.fit_error_mm,
+    )
+
+
+def render_poster(
+    motion: Motion, out: Path, time: float | None = None, settings: RenderSettings | None = None
+) -> None:
+    """Write one frame as PNG or JPEG, by the suffix of ``out``.
+
+    Args:
+        motion: Skeleton ``smpl22`` or ``smpl24``.
+        out: Picture to write.
+        time: Seconds from the start, held within the clip; null for the middle.
+        settings: As for the clip.
+
+    Raises:
+        InputError: As ``render_clip``.
+    """
+    from PIL import Image
+
+    stage = Stage(motion, settings or RenderSettings())
+    at = stage.frames / 2 if time is None else time * stage.fps
+    frame = stage.picture(int(np.clip(round(at), 0, stage.frames - 1)))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(frame).save(out)
+
+
+def _backend(settings: RenderSettings) -> str:
+    return "raster" if settings.backend == "auto" else settings.backend
+
+
+class Stage:
+    """A motion ready to be drawn: actor, camera and the buffers that frames are drawn in."""
+
+    def __init__(self, motion: Motion, settings: RenderSettings) -> None:
+        """Pose the actor and place the camera.
+
+        Args:
+            motion: The motion; resampled to the settings' frame rate.
+            settings: Size, frame rate, view.
+
+        Raises:
+            InputError: The motion cannot be drawn.
+        """
+        from render import actor, scene
+        from render.paint import Painter
+
+        _check(motion)
+        resampled = motion.resampled(settings.fps)
+        make = actor.mesh_actor if settings.view == "mesh" else actor.skeleton_actor
+        self.actor = make(resampled)
+        self.fps = settings.fps
+        self.frames = len(self.actor.transforms)
+        self.camera = scene.front_camera(
+            _extent(resampled, self.actor.lift), scene.heading(motion), settings.size
+        )
+        self._painter = Painter(self.actor, self.camera)
+
+    def picture(self, frame: int) -> NDArray[np.uint8]:
+        """Return one frame, (H, W, 3) uint8 RGB."""
+        self._painter.draw(frame)
+        return self._painter.frame.copy()
+
+    def planes(self) -> Iterator[memoryview]:
+        """Yield every frame as I420 bytes; the memory is used again for the next."""
+        for frame in range(self.frames):
+            self._painter.draw(frame)
+            yield self._painter.i420()
+
+
+def _check(motion: Motion) -> None:
+    if motion.skeleton not in ("smpl22", "smpl24"):
+        raise InputError(
+            f"expected joints of skeleton smpl22 or smpl24, got {motion.skeleton!r}",
+            file=motion.source,
+        )
+    if motion.duration > MAX_SECONDS:
+        raise InputError(
+            f"expected at most {MAX_SECONDS:g} s, got {motion.duration:.1f} s; crop it first",
+            file=motion.source,
+        )
+    largest = float(np.abs(motion.positions).max())
+    if largest > 1e4:
+        raise InputError(
+            f"expected metres, got a coordinate of {largest:.3g}; is the unit right?",
+            file=motion.source,
+        )
+
+
+def _extent(motion: Motion, lift: float) -> NDArray[np.float64]:
+    """All joints of all frames as the actor has them, with flesh around; the start first."""
+    from render.scene import FLESH
+
+    joints = motion.positions.astype(np.float64).reshape(-1, 3) + [0.0, lift, 0.0]
+    around = np.concatenate([np.eye(3), -np.eye(3)]) * FLESH
+    points = (joints[:, None] + around).reshape(-1, 3)
+    points[:, 1] = np.maximum(points[:, 1], 0.0)
+    return np.concatenate([joints[:1] * [1.0, 0.0, 1.0], points])

@@ -1,0 +1,118 @@
+"""Draws the frames of one clip with the rasteriser, touching only what changes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from render import raster, scene
+from render.actor import Actor
+
+SAMPLES = 2
+"""Samples per pixel along each axis."""
+LARGE = 0.45
+"""Share of the image from which on a body is drawn with one sample per pixel."""
+SHADOW_HEIGHT = 0.35
+"""Height at which a part's shadow has faded to 1/e, metres."""
+SHADOW = (0.10, 0.42)
+"""Darkness of the shadow of what is high up, and of what touches the floor."""
+
+
+class Painter:
+    """Buffers and constants of one clip."""
+
+    def __init__(self, actor: Actor, camera: scene.Camera) -> None:
+        """Draw the background and set up the buffers."""
+        size = camera.size
+        self.actor, self.size = actor, size
+        self._camera = camera.packed()
+        self._lights = scene.lights(camera)
+        self._ambient = np.array(scene.AMBIENT, dtype=np.float32)
+        self._background = scene.background(camera)
+        self.frame = self._background.copy()
+        count = len(actor.vertices)
+        self._world = np.empty((count, 3), dtype=np.float32)
+        self._normals = np.empty((count, 3), dtype=np.float32)
+        self._points = np.empty((count, 3), dtype=np.float32)
+        self._floor = np.empty((count, 3), dtype=np.float32)
+        self._light = np.empty(count, dtype=np.float32)
+        self._shadow = np.zeros((size, size), dtype=np.float32)
+        self._spare = np.zeros((size, size), dtype=np.float32)
+        self._samples = self._sampling(camera)
+        side = size * self._samples
+        self._depth = np.empty((side, side), dtype=np.float32)
+        self._bright = np.empty((side, side), dtype=np.float32)
+        self._part = np.empty((side, side), dtype=np.uint8)
+        self._bytes = np.empty(size * size * 3 // 2, dtype=np.uint8)
+        whole = np.array([0, 0, size, size])
+        self._dirty = [whole]
+        self._convert([whole])
+        self._old: list[NDArray[np.int64]] = []
+
+    def draw(self, frame: int) -> None:
+        """Draw a frame into ``frame`` (H, W, 3) uint8 RGB over the static background."""
+        for box in self._old:
+            left, top, right, bottom = box
+            self.frame[top:bottom, left:right] = self._background[top:bottom, left:right]
+        world, points, floor = self._world, self._points, self._floor
+        actor = self.actor
+        raster.skin(
+            actor.vertices, actor.weight_joints, actor.weight_values, actor.transforms[frame], world
+        )
+        raster.shade(world, actor.faces, self._lights, self._ambient, self._normals, self._light)
+        raster.project(world, self._camera, points)
+        box = np.array(raster.bounds(points, 1, self.size, self.size))
+        shadow = self._draw_shadow(world, floor)
+        raster.fill(
+            points, actor.faces, actor.face_parts, self._light, box, self._samples,
+            self._depth, self._bright, self._part,
+        )  # fmt: skip
+        raster.resolve(self.frame, self._bright, self._part, actor.colours, box, self._samples)
+        self._dirty = [*self._old, box, shadow]
+        self._old = [box, shadow]
+
+    def i420(self) -> memoryview:
+        """Return the frame last drawn as I420 bytes, limited-range BT.709."""
+        self._convert(self._dirty)
+        return memoryview(self._bytes)
+
+    def _draw_shadow(
+        self, world: NDArray[np.float32], floor: NDArray[np.float32]
+    ) -> NDArray[np.int64]:
+        height = np.maximum(world[:, 1], 0.0)
+        strength = (SHADOW[0] + (SHADOW[1] - SHADOW[0]) * np.exp(-height / SHADOW_HEIGHT)).astype(
+            np.float32
+        )
+        flat = world.copy()
+        flat[:, 1] = 0.0
+        raster.project(flat, self._camera, floor)
+        radius = max(1, round(self.size / 200))
+        box = np.array(raster.bounds(floor, 2 * radius + 2, self.size, self.size))
+        left, top, right, bottom = box
+        if right > left and bottom > top:
+            raster.fill_shadow(floor, self.actor.faces, strength, box, self._shadow)
+            raster.blur(self._shadow, self._spare, bottom - top, right - left, radius)
+            raster.darken(self.frame, self._shadow, box)
+        return box
+
+    def _sampling(self, camera: scene.Camera) -> int:
+        """One choice for the whole clip, so that the outline's look does not change within it."""
+        largest = 0.0
+        for frame in np.unique(np.linspace(0, len(self.actor.transforms) - 1, 12).astype(int)):
+            raster.skin(
+                self.actor.vertices, self.actor.weight_joints, self.actor.weight_values,
+                self.actor.transforms[frame], self._world,
+            )  # fmt: skip
+            raster.project(self._world, camera.packed(), self._points)
+            left, top, right, bottom = raster.bounds(self._points, 1, self.size, self.size)
+            largest = max(largest, (right - left) * (bottom - top) / self.size**2)
+        return 1 if largest > LARGE else SAMPLES
+
+    def _convert(self, boxes: list[NDArray[np.int64]]) -> None:
+        area, quarter = self.size**2, self.size**2 // 4
+        half = self.size // 2
+        luma = self._bytes[:area].reshape(self.size, self.size)
+        blue = self._bytes[area : area + quarter].reshape(half, half)
+        red = self._bytes[area + quarter :].reshape(half, half)
+        for box in boxes:
+            raster.to_i420(self.frame, luma, blue, red, box)

@@ -1,0 +1,273 @@
+"""Joint rotations of a motion: its own where the source has them, else by inverse kinematics.
+
+From positions, the pelvis and the upper spine are rigid fits (Kabsch 1976) to the joints around
+them; every other bone is the least rotation from its parent's frame to the direction observed.
+Twist, which positions do not show, comes from the plane of a bent elbow or knee and from the
+foot, weighted by how clearly it is seen and smoothed over time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
+from scipy.spatial.transform import Rotation
+
+from corpus.motion import Motion
+from corpus.skeletons import SMPL24
+from render.body import Body
+
+Floats = NDArray[np.float64]
+
+JOINT = {name: number for number, name in enumerate(SMPL24.joints)}
+TWIST_SECONDS = 0.1
+"""Standard deviation of the smoothing of twist over time (ours)."""
+BENT = (0.12, 0.45)
+"""Sine of the elbow or knee angle at which its plane begins to count and counts fully (ours)."""
+LENGTH_RATIO = (0.5, 2.0)
+"""Bones stretch to the source's lengths within these ratios of the body's (ours)."""
+
+
+class Pose(NamedTuple):
+    """Rotations for a body with bones as long as the source's."""
+
+    joints: NDArray[np.float32]
+    """(24, 3) rest joint centres: the body's directions, the source's bone lengths."""
+    rotations: Floats
+    """(T, 24, 3, 3) rotation of each joint from rest into the world."""
+    positions: Floats
+    """(T, 24, 3) joint centres after posing, metres; the root is where the source has it."""
+    fit_error_mm: dict[str, float]
+    """Mean distance of each source joint from the posed joint, millimetres."""
+
+
+def pose_from_motion(motion: Motion, body: Body) -> Pose:
+    """Pose a body after a motion. Travel in the world is kept as it is, unscaled.
+
+    Args:
+        motion: Skeleton ``smpl22`` or ``smpl24``.
+        body: The body to pose, in its own size.
+
+    Raises:
+        ValueError: Another skeleton.
+    """
+    if motion.skeleton not in ("smpl22", "smpl24"):
+        raise ValueError(f"motion: expected skeleton smpl22 or smpl24, got {motion.skeleton!r}")
+    observed = motion.positions.astype(np.float64)
+    joints = _source_joints(observed, body)
+    if motion.local_rotations is not None:
+        rotations = _world_rotations(motion.local_rotations.astype(np.float64))
+        aimed = joints
+    else:
+        aimed = _calibrated(observed, joints, motion.fps)
+        rotations = _inverse_kinematics(observed, aimed, motion.fps)
+    centres = forward(rotations, joints, observed[:, 0])
+    reached = forward(rotations, aimed, observed[:, 0])
+    error = np.linalg.norm(reached[:, : observed.shape[1]] - observed, axis=2).mean(axis=0) * 1000
+    names = motion.layout.joints
+    return Pose(
+        joints.astype(np.float32),
+        rotations,
+        centres,
+        {name: round(float(mm), 2) for name, mm in zip(names, error, strict=True)},
+    )
+
+
+def forward(rotations: Floats, joints: Floats, root: Floats) -> Floats:
+    """Return joint centres (T, 24, 3) from world rotations, rest centres and the root's path."""
+    centres = np.zeros((len(rotations), 24, 3))
+    centres[:, 0] = root
+    for j, parent in enumerate(SMPL24.parents):
+        if parent >= 0:
+            bone = joints[j] - joints[parent]
+            centres[:, j] = centres[:, parent] + rotations[:, parent] @ bone
+    return centres
+
+
+def _world_rotations(local: Floats) -> Floats:
+    world = np.zeros((len(local), 24, 3, 3))
+    for j, parent in enumerate(SMPL24.parents):
+        own = local[:, j] if j < local.shape[1] else np.eye(3)
+        world[:, j] = own if parent < 0 else world[:, parent] @ own
+    return world
+
+
+def _source_joints(observed: Floats, body: Body) -> Floats:
+    """Rest centres in the body's directions with the source's median bone lengths."""
+    count = observed.shape[1]
+    parents = np.array(SMPL24.parents)
+    bones = (body.joints - body.joints[np.maximum(parents, 0)]).astype(np.float64)
+    own = np.linalg.norm(bones, axis=1)
+    seen = np.median(
+        np.linalg.norm(observed[:, 1:] - observed[:, parents[1:count]], axis=2), axis=0
+    )
+    legs = [JOINT[f"{s}_{j}"] for s in ("left", "right") for j in ("knee", "ankle")]
+    scale = float(np.clip(seen[np.array(legs) - 1].sum() / own[legs].sum(), 0.2, 5.0))
+    ratio = np.full(24, scale)
+    ratio[1:count] = np.clip(seen / own[1:count], LENGTH_RATIO[0] * scale, LENGTH_RATIO[1] * scale)
+    joints = body.joints.astype(np.float64) * scale
+    for j in range(1, 24):
+        joints[j] = joints[parents[j]] + bones[j] * ratio[j]
+    return joints
+
+
+def _calibrated(observed: Floats, joints: Floats, fps: float) -> Floats:
+    """Turn the rest bones of feet and head to the source's own convention.
+
+    Sources differ in where they put the toe and the head joint. The slope of a planted foot and,
+    where it is far from the body's, the usual slope of the neck are taken as level.
+    """
+    aimed = joints.copy()
+    slopes: list[Floats] = []
+    step = max(1, round(fps * 0.05))
+    for side in ("left", "right"):
+        ankle, foot = JOINT[f"{side}_ankle"], JOINT[f"{side}_foot"]
+        slope = _slope(observed[:, foot] - observed[:, ankle])
+        low = observed[:, foot, 1] < observed[:, [10, 11], 1].min() + 0.05
+        if len(observed) > step:
+            moved = observed[step:, [ankle, foot]] - observed[:-step, [ankle, foot]]
+            still = np.linalg.norm(moved, axis=2).max(axis=1) < 0.15 * step / fps
+            low &= np.concatenate([still, np.repeat(still[-1:], step)])
+        slopes.append(slope[low])
+    planted = np.concatenate(slopes)
+    if len(planted) >= 3:
+        level = float(np.clip(np.median(planted), 0.0, np.radians(50)))
+        for side in ("left", "right"):
+            ankle, foot = JOINT[f"{side}_ankle"], JOINT[f"{side}_foot"]
+            bone = joints[foot] - joints[ankle]
+            flat = bone * [1, 0, 1]
+            flat *= np.cos(level) * np.linalg.norm(bone) / np.linalg.norm(flat)
+            down = np.array([0.0, -np.sin(level) * np.linalg.norm(bone), 0.0])
+            aimed[foot] = aimed[ankle] + flat + down
+    chest = _rigid(observed, aimed, JOINT["spine3"], ("neck", "left_collar", "right_collar"))
+    neck, head = JOINT["neck"], JOINT["head"]
+    seen = np.einsum("tba,tb->ta", chest, observed[:, head] - observed[:, neck])
+    usual = float(np.median(np.arctan2(seen[:, 2], seen[:, 1])))
+    bone = joints[head] - joints[neck]
+    if np.arctan2(bone[2], bone[1]) - usual > np.radians(22):
+        usual = max(usual, 0.0)
+        aimed[head] = aimed[neck] + np.linalg.norm(bone) * np.array(
+            [0.0, np.cos(usual), np.sin(usual)]
+        )
+    return aimed
+
+
+def _slope(bone: Floats) -> Floats:
+    return np.asarray(np.arctan2(-bone[:, 1], np.hypot(bone[:, 0], bone[:, 2])))
+
+
+def _inverse_kinematics(observed: Floats, joints: Floats, fps: float) -> Floats:
+    world = np.zeros((len(observed), 24, 3, 3))
+
+    def seen(start: str, end: str) -> Floats:
+        return observed[:, JOINT[end]] - observed[:, JOINT[start]]
+
+    def rest(start: str, end: str) -> Floats:
+        return np.asarray(joints[JOINT[end]] - joints[JOINT[start]])
+
+    pelvis = _rigid(observed, joints, 0, ("left_hip", "right_hip", "spine1"))
+    chest = _rigid(observed, joints, JOINT["spine3"], ("neck", "left_collar", "right_collar"))
+    world[:, 0], world[:, JOINT["spine3"]] = pelvis, chest
+    turn = Rotation.from_matrix(np.swapaxes(pelvis, 1, 2) @ chest).as_rotvec()
+    for name, child, share in (("spine1", "spine2", 1 / 3), ("spine2", "spine3", 2 / 3)):
+        frame = pelvis @ Rotation.from_rotvec(turn * share).as_matrix()
+        world[:, JOINT[name]] = _swung(frame, rest(name, child), seen(name, child))
+    world[:, JOINT["neck"]] = _swung(chest, rest("neck", "head"), seen("neck", "head"))
+    world[:, JOINT["head"]] = world[:, JOINT["neck"]]
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        names = {n: f"{side}_{n}" for n in (
+            "collar", "shoulder", "elbow", "wrist", "hand", "hip", "knee", "ankle", "foot"
+        )}  # fmt: skip
+        collar = _swung(
+            chest,
+            rest(names["collar"], names["shoulder"]),
+            seen(names["collar"], names["shoulder"]),
+        )
+        upper, fore = seen(names["shoulder"], names["elbow"]), seen(names["elbow"], names["wrist"])
+        # At rest the palms face down and the forearm bends forward.
+        shoulder = _twisted(
+            collar, rest(names["shoulder"], names["elbow"]), np.array([0.0, -sign, 0.0]), upper,
+            [_plane(upper, fore)], fps,
+        )  # fmt: skip
+        elbow = _swung(shoulder, rest(names["elbow"], names["wrist"]), fore)
+        thigh, shank = seen(names["hip"], names["knee"]), seen(names["knee"], names["ankle"])
+        foot = seen(names["ankle"], names["foot"])
+        toes, certain = _plane(foot, shank)
+        hip = _twisted(
+            pelvis, rest(names["hip"], names["knee"]), np.array([1.0, 0.0, 0.0]), thigh,
+            [_plane(thigh, shank), (toes, 0.5 * certain)], fps,
+        )  # fmt: skip
+        knee = _swung(hip, rest(names["knee"], names["ankle"]), shank)
+        ankle = _swung(knee, rest(names["ankle"], names["foot"]), foot)
+        for name, rotation in (
+            ("collar", collar), ("shoulder", shoulder), ("elbow", elbow), ("wrist", elbow),
+            ("hand", elbow), ("hip", hip), ("knee", knee), ("ankle", ankle), ("foot", ankle),
+        ):  # fmt: skip
+            world[:, JOINT[names[name]]] = rotation
+    return world
+
+
+def _rigid(observed: Floats, joints: Floats, centre: int, around: tuple[str, ...]) -> Floats:
+    """Rotation (T, 3, 3) that best takes rest bones to observed ones (Kabsch 1976)."""
+    chosen = [JOINT[name] for name in around]
+    source = _unit(joints[chosen] - joints[centre])
+    target = _unit(observed[:, chosen] - observed[:, [centre]])
+    u, _, vt = np.linalg.svd(np.einsum("ka,tkb->tab", source, target))
+    sign = np.ones((len(observed), 3))
+    sign[:, 2] = np.sign(np.linalg.det(u) * np.linalg.det(vt))
+    return np.asarray(np.einsum("tba,tb,tcb->tac", vt, sign, u))
+
+
+def _unit(vectors: Floats) -> Floats:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
+
+
+def _swung(frame: Floats, bone: Floats, seen: Floats) -> Floats:
+    """Turn a frame by the least rotation that takes its rest bone to the observed direction."""
+    start = _unit(frame @ bone)
+    end = _unit(seen)
+    end = np.where(np.linalg.norm(seen, axis=1, keepdims=True) < 1e-6, start, end)
+    axis = np.cross(start, end)
+    cosine = (start * end).sum(axis=1)
+    sine = np.linalg.norm(axis, axis=1)
+    angle = np.arctan2(sine, cosine)
+    # Opposite directions leave the axis open: turn about the frame's own forward axis.
+    spare = np.cross(start, frame[:, :, 2])
+    axis = np.where((sine < 1e-7)[:, None], _unit(spare), _unit(axis))
+    return np.asarray(Rotation.from_rotvec(axis * angle[:, None]).as_matrix() @ frame)
+
+
+def _plane(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """Hinge axis of two bones (T, 3) and how clearly it is seen, 0 to 1."""
+    axis = np.cross(_unit(first), _unit(second))
+    share = np.clip((np.linalg.norm(axis, axis=1) - BENT[0]) / (BENT[1] - BENT[0]), 0.0, 1.0)
+    return axis, share * share * (3 - 2 * share)
+
+
+def _twisted(
+    frame: Floats,
+    bone: Floats,
+    hinge: Floats,
+    seen: Floats,
+    evidence: list[tuple[Floats, Floats]],
+    fps: float,
+) -> Floats:
+    """Swing a frame to the observed bone, then twist it so that its hinge meets the evidence."""
+    swung = _swung(frame, bone, seen)
+    along = _unit(swung @ bone)
+    own = swung @ hinge
+    own -= (own * along).sum(axis=1, keepdims=True) * along
+    # A little weight on no twist decides where nothing is seen; angles add as unit vectors.
+    total = np.full(len(seen), 0.03, dtype=np.complex128)
+    for axis, weight in evidence:
+        across = axis - (axis * along).sum(axis=1, keepdims=True) * along
+        sine = (np.cross(own, across) * along).sum(axis=1)
+        total += weight * np.exp(1j * np.arctan2(sine, (own * across).sum(axis=1)))
+    sigma = TWIST_SECONDS * fps
+    smooth = gaussian_filter1d(total.real, sigma, mode="nearest") + 1j * gaussian_filter1d(
+        total.imag, sigma, mode="nearest"
+    )
+    turn = Rotation.from_rotvec(along * np.angle(smooth)[:, None]).as_matrix()
+    return np.asarray(turn @ swung)

@@ -1,0 +1,327 @@
+"""Triangles to pixels on the processor: skinning, shading, z-buffer, shadow, I420.
+
+Compiled by numba and cached on disk (``NUMBA_CACHE_DIR`` moves the cache). No fast-math and no
+threads, so one machine always makes the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _compiled(function: _F) -> _F:
+    try:
+        return numba.njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # no place for the cache can be written to
+        return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+EMPTY = 255
+"""Value in the part buffer where nothing was drawn."""
+
+
+@_compiled
+def skin(rest: Any, joints: Any, weights: Any, transforms: Any, out: Any) -> None:
+    """Linear blend skinning.
+
+    Args:
+        rest: (V, 3) float32 rest vertices.
+        joints: (V, K) int32 transforms that move each vertex.
+        weights: (V, K) float32 their shares.
+        transforms: (J, 3, 4) float32 from rest to world.
+        out: (V, 3) float32, filled with world vertices.
+    """
+    for v in range(rest.shape[0]):
+        x, y, z = rest[v, 0], rest[v, 1], rest[v, 2]
+        a = b = c = np.float32(0)
+        for k in range(joints.shape[1]):
+            w = weights[v, k]
+            if w > 0:
+                m = transforms[joints[v, k]]
+                a += w * (m[0, 0] * x + m[0, 1] * y + m[0, 2] * z + m[0, 3])
+                b += w * (m[1, 0] * x + m[1, 1] * y + m[1, 2] * z + m[1, 3])
+                c += w * (m[2, 0] * x + m[2, 1] * y + m[2, 2] * z + m[2, 3])
+        out[v, 0], out[v, 1], out[v, 2] = a, b, c
+
+
+@_compiled
+def shade(vertices: Any, faces: Any, lights: Any, ambient: Any, normals: Any, out: Any) -> None:
+    """Brightness of every vertex under directional lights and a sky.
+
+    Args:
+        vertices: (V, 3) world vertices.
+        faces: (F, 3) triangles.
+        lights: (L, 4) direction to each light (unit) and its strength.
+        ambient: Brightness from below and from above, 2 values.
+        normals: (V, 3) float32 working space.
+        out: (V,) float32, filled.
+    """
+    normals[:] = 0
+    for f in range(faces.shape[0]):
+        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+        ax = vertices[j, 0] - vertices[i, 0]
+        ay = vertices[j, 1] - vertices[i, 1]
+        az = vertices[j, 2] - vertices[i, 2]
+        bx = vertices[k, 0] - vertices[i, 0]
+        by = vertices[k, 1] - vertices[i, 1]
+        bz = vertices[k, 2] - vertices[i, 2]
+        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        for v in (i, j, k):
+            normals[v, 0] += x
+            normals[v, 1] += y
+            normals[v, 2] += z
+    for v in range(vertices.shape[0]):
+        x, y, z = normals[v, 0], normals[v, 1], normals[v, 2]
+        length = np.sqrt(x * x + y * y + z * z) + np.float32(1e-20)
+        x, y, z = x / length, y / length, z / length
+        up = np.float32(0.5) + np.float32(0.5) * y
+        total = ambient[0] + (ambient[1] - ambient[0]) * up
+        for n in range(lights.shape[0]):
+            facing = x * lights[n, 0] + y * lights[n, 1] + z * lights[n, 2]
+            if facing > 0:
+                total += lights[n, 3] * facing
+        out[v] = total
+
+
+@_compiled
+def project(vertices: Any, camera: Any, out: Any) -> None:
+    """Project world points.
+
+    Args:
+        vertices: (V, 3) points.
+        camera: (4, 3): right, up and backward axes (unit) and the eye; then focal length and
+            image centre are read from rows 4 and 5 as (focal, cx, cy) and unused.
+        out: (V, 3) float32, filled with x and y in pixels (y down) and 1 / depth.
+    """
+    focal, cx, cy = camera[4, 0], camera[4, 1], camera[4, 2]
+    for v in range(vertices.shape[0]):
+        x = vertices[v, 0] - camera[3, 0]
+        y = vertices[v, 1] - camera[3, 1]
+        z = vertices[v, 2] - camera[3, 2]
+        depth = -(camera[2, 0] * x + camera[2, 1] * y + camera[2, 2] * z)
+        inverse = 1.0 / max(depth, 1e-3)
+        out[v, 0] = cx + focal * inverse * (camera[0, 0] * x + camera[0, 1] * y + camera[0, 2] * z)
+        out[v, 1] = cy - focal * inverse * (camera[1, 0] * x + camera[1, 1] * y + camera[1, 2] * z)
+        out[v, 2] = inverse
+
+
+@_compiled
+def bounds(points: Any, pad: int, width: int, height: int) -> tuple[int, int, int, int]:
+    """Box of projected points: left, top, right, bottom in pixels, even, within the image."""
+    left, top, right, bottom = 1e9, 1e9, -1e9, -1e9
+    for v in range(points.shape[0]):
+        left, right = min(left, points[v, 0]), max(right, points[v, 0])
+        top, bottom = min(top, points[v, 1]), max(bottom, points[v, 1])
+    x0 = int(min(max(left - pad, 0), width)) // 2 * 2
+    y0 = int(min(max(top - pad, 0), height)) // 2 * 2
+    x1 = (int(min(max(right + pad, 0), width - 1)) // 2 + 1) * 2
+    y1 = (int(min(max(bottom + pad, 0), height - 1)) // 2 + 1) * 2
+    return x0, y0, max(x1, x0), max(y1, y0)
+
+
+@_compiled
+def fill(
+    points: Any, faces: Any, parts: Any, light: Any, box: Any, samples: int,
+    depth: Any, brightness: Any, part: Any,
+) -> None:  # fmt: skip
+    """Draw triangles that face the camera into the sample buffers of a box.
+
+    Args:
+        points: (V, 3) from ``project``.
+        faces: (F, 3) triangles.
+        parts: (F,) uint8 part of each.
+        light: (V,) brightness.
+        box: Left, top, right, bottom in pixels.
+        samples: Samples per pixel along each axis.
+        depth: (H, W) float32 of 1 / depth at least as large as the box in samples.
+        brightness: Same shape float32.
+        part: Same shape uint8.
+    """
+    width, height = (box[2] - box[0]) * samples, (box[3] - box[1]) * samples
+    depth[:height, :width] = 0
+    part[:height, :width] = EMPTY
+    for f in range(faces.shape[0]):
+        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+        x0, y0 = (points[i, 0] - box[0]) * samples, (points[i, 1] - box[1]) * samples
+        x1, y1 = (points[j, 0] - box[0]) * samples, (points[j, 1] - box[1]) * samples
+        x2, y2 = (points[k, 0] - box[0]) * samples, (points[k, 1] - box[1]) * samples
+        # y grows downwards: triangles that face the camera have negative area here.
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        if area >= 0:
+            continue
+        left = max(int(np.ceil(min(x0, x1, x2) - 0.5)), 0)
+        right = min(int(np.floor(max(x0, x1, x2) - 0.5)), width - 1)
+        top = max(int(np.ceil(min(y0, y1, y2) - 0.5)), 0)
+        bottom = min(int(np.floor(max(y0, y1, y2) - 0.5)), height - 1)
+        if left > right or top > bottom:
+            continue
+        scale = 1.0 / area
+        ax, ay = (y1 - y2) * scale, (x2 - x1) * scale
+        bx, by = (y2 - y0) * scale, (x0 - x2) * scale
+        x, y = left + 0.5, top + 0.5
+        a_row = (x - x2) * ax + (y - y2) * ay
+        b_row = (x - x2) * bx + (y - y2) * by
+        z0, z1, z2 = points[i, 2], points[j, 2], points[k, 2]
+        l0, l1, l2 = light[i], light[j], light[k]
+        for row in range(top, bottom + 1):
+            a, b = a_row, b_row
+            for column in range(left, right + 1):
+                c = 1.0 - a - b
+                if a >= 0 and b >= 0 and c >= 0:
+                    z = a * z0 + b * z1 + c * z2
+                    if z > depth[row, column]:
+                        depth[row, column] = z
+                        brightness[row, column] = a * l0 + b * l1 + c * l2
+                        part[row, column] = parts[f]
+                a += ax
+                b += bx
+            a_row += ay
+            b_row += by
+
+
+@_compiled
+def fill_shadow(points: Any, faces: Any, strength: Any, box: Any, out: Any) -> None:
+    """Draw the body's shadow: the strongest share at each pixel of the box.
+
+    Args:
+        points: (V, 3) projections of the vertices dropped onto the floor.
+        faces: (F, 3) triangles; both sides count.
+        strength: (V,) share of light that a vertex takes away.
+        box: Left, top, right, bottom in pixels.
+        out: (H, W) float32 at least as large as the box, filled.
+    """
+    width, height = box[2] - box[0], box[3] - box[1]
+    out[:height, :width] = 0
+    for f in range(faces.shape[0]):
+        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
+        x0, y0 = points[i, 0] - box[0], points[i, 1] - box[1]
+        x1, y1 = points[j, 0] - box[0], points[j, 1] - box[1]
+        x2, y2 = points[k, 0] - box[0], points[k, 1] - box[1]
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        # One side is enough: a closed body shows the floor as much front as back.
+        if area >= 0:
+            continue
+        value = (strength[i] + strength[j] + strength[k]) / 3
+        left = max(int(np.ceil(min(x0, x1, x2) - 0.5)), 0)
+        right = min(int(np.floor(max(x0, x1, x2) - 0.5)), width - 1)
+        top = max(int(np.ceil(min(y0, y1, y2) - 0.5)), 0)
+        bottom = min(int(np.floor(max(y0, y1, y2) - 0.5)), height - 1)
+        scale = 1.0 / area
+        for row in range(top, bottom + 1):
+            for column in range(left, right + 1):
+                x, y = column + 0.5 - x2, row + 0.5 - y2
+                a = (x * (y1 - y2) + y * (x2 - x1)) * scale
+                b = (x * (y2 - y0) + y * (x0 - x2)) * scale
+                if a >= 0 and b >= 0 and a + b <= 1 and value > out[row, column]:
+                    out[row, column] = value
+
+
+@_compiled
+def blur(image: Any, spare: Any, height: int, width: int, radius: int) -> None:
+    """Box-blur the top left part of an image in place, twice along each axis."""
+    share = np.float32(1.0 / (2 * radius + 1))
+    for _ in range(2):
+        for y in range(height):
+            total = np.float32(0)
+            for x in range(-radius, width):
+                if x + radius < width:
+                    total += image[y, x + radius]
+                if x - radius - 1 >= 0:
+                    total -= image[y, x - radius - 1]
+                if x >= 0:
+                    spare[y, x] = total * share
+        for y in range(height):
+            for x in range(width):
+                image[y, x] = spare[y, x]
+        for x in range(width):
+            total = np.float32(0)
+            for y in range(-radius, height):
+                if y + radius < height:
+                    total += image[y + radius, x]
+                if y - radius - 1 >= 0:
+                    total -= image[y - radius - 1, x]
+                if y >= 0:
+                    spare[y, x] = total * share
+        for y in range(height):
+            for x in range(width):
+                image[y, x] = spare[y, x]
+
+
+@_compiled
+def darken(frame: Any, shadow: Any, box: Any) -> None:
+    """Darken an RGB frame (H, W, 3) uint8 by a shadow within a box."""
+    for y in range(box[1], box[3]):
+        for x in range(box[0], box[2]):
+            share = shadow[y - box[1], x - box[0]]
+            if share > 0.002:
+                for c in range(3):
+                    frame[y, x, c] = np.uint8(frame[y, x, c] * (1.0 - share) + 0.5)
+
+
+@_compiled
+def resolve(frame: Any, brightness: Any, part: Any, colours: Any, box: Any, samples: int) -> None:
+    """Average the samples of each pixel over what the frame already shows.
+
+    Args:
+        frame: (H, W, 3) uint8 RGB, changed within the box.
+        brightness: Sample brightness from ``fill``.
+        part: Sample parts from ``fill``.
+        colours: (P, 3) float32 sRGB 0 to 255 of each part.
+        box: Left, top, right, bottom in pixels.
+        samples: Samples per pixel along each axis.
+    """
+    share = 1.0 / (samples * samples)
+    for y in range(box[1], box[3]):
+        for x in range(box[0], box[2]):
+            covered = 0
+            red = green = blue = 0.0
+            for dy in range(samples):
+                for dx in range(samples):
+                    row, column = (y - box[1]) * samples + dy, (x - box[0]) * samples + dx
+                    which = part[row, column]
+                    if which != EMPTY:
+                        covered += 1
+                        light = brightness[row, column]
+                        gloss = max(light - 1.0, 0.0) * 255.0
+                        light = min(light, 1.0)
+                        red += min(colours[which, 0] * light + gloss, 255.0)
+                        green += min(colours[which, 1] * light + gloss, 255.0)
+                        blue += min(colours[which, 2] * light + gloss, 255.0)
+            if covered:
+                rest = 1.0 - covered * share
+                frame[y, x, 0] = np.uint8(frame[y, x, 0] * rest + red * share + 0.5)
+                frame[y, x, 1] = np.uint8(frame[y, x, 1] * rest + green * share + 0.5)
+                frame[y, x, 2] = np.uint8(frame[y, x, 2] * rest + blue * share + 0.5)
+
+
+@_compiled
+def to_i420(frame: Any, luma: Any, blue: Any, red: Any, box: Any) -> None:
+    """Convert a box of an RGB frame to limited-range BT.709 Y, Cb and Cr planes.
+
+    Args:
+        frame: (H, W, 3) uint8, H and W even.
+        luma: (H, W) uint8.
+        blue: (H / 2, W / 2) uint8, Cb.
+        red: (H / 2, W / 2) uint8, Cr.
+        box: Left, top, right, bottom in pixels, even.
+    """
+    for y in range(box[1], box[3], 2):
+        for x in range(box[0], box[2], 2):
+            rs = gs = bs = 0
+            for dy in range(2):
+                for dx in range(2):
+                    r = np.int32(frame[y + dy, x + dx, 0])
+                    g = np.int32(frame[y + dy, x + dx, 1])
+                    b = np.int32(frame[y + dy, x + dx, 2])
+                    rs, gs, bs = rs + r, gs + g, bs + b
+                    luma[y + dy, x + dx] = (11966 * r + 40254 * g + 4064 * b + 1081344) >> 16
+            cb = (-6596 * rs - 22188 * gs + 28784 * bs + 33685504) >> 18
+            cr = (28784 * rs - 26145 * gs - 2639 * bs + 33685504) >> 18
+            blue[y // 2, x // 2] = min(max(cb, 0), 255)
+            red[y // 2, x // 2] = min(max(cr, 0), 255)
