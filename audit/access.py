@@ -1,0 +1,373 @@
+"""Who may do what: people, personal links, roles, and media that only their owner may fetch.
+
+A link's secret is shown once; only its SHA-256 is kept. Roles are checked by the functions that
+write, on every call, not by the page that called them. ``None`` as actor means the owner of the
+workspace at the command line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from typing import Literal, get_args
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from audit.attempts import BadCodes
+from benchmarks.items import Frozen
+from corpus.problems import InputError
+from store.clips import Media, get_media
+from store.events import log
+from store.tables import (
+    AssignmentRow,
+    InviteRow,
+    MediaGrantRow,
+    MemberRow,
+    PersonRow,
+    StudyItemRow,
+    StudyRow,
+)
+
+Role = Literal["expert", "coordinator", "analyst"]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""Experts label; coordinators run studies; analysts read results."""
+
+NAME_LIMIT = 120
+"""Longest name of a person, characters."""
+
+_bad_codes = BadCodes(limit=10, window_seconds=600.0)
+_DAY = 86400.0
+
+
+class AccessError(InputError):
+    """Someone asked for what they may not have."""
+
+
+class Person(Frozen):
+    """Someone with access."""
+
+    id: str
+    """Random id."""
+    name: str
+    """For coordinators only; never leaves the workspace."""
+    role: Role
+    """What they may do."""
+    simulated: bool
+    """Whether a program answers in their place."""
+    active: bool
+    """False once revoked."""
+
+
+def add_person(
+    session: Session,
+    name: str,
+    role: str,
+    simulated: bool = False,
+    *,
+    actor: str | None = None,
+    now: float | None = None,
+) -> Person:
+    """Add a person.
+
+    Args:
+        session: A writing session.
+        name: Shown to coordinators only.
+        role: One of ``ROLES``.
+        simulated: Whether a program answers in their place.
+        actor: Coordinator who does it; ``None`` at the command line.
+        now: UTC seconds; the clock by default.
+
+    Returns:
+        The person.
+
+    Raises:
+        InputError: The name is empty, too long or not printable, or the role is unknown.
+        AccessError: The actor is no coordinator.
+    """
+    require_actor(session, actor, "coordinator")
+    clean = name.strip()
+    if not clean or len(clean) > NAME_LIMIT or not clean.isprintable():
+        raise InputError(f"expected a name of 1 to {NAME_LIMIT} printable characters")
+    if role not in ROLES:
+        raise InputError(f"unknown role {role!r}; roles are {list(ROLES)}")
+    row = PersonRow(
+        id=secrets.token_hex(8),
+        name=clean,
+        role=role,
+        simulated=simulated,
+        active=True,
+        created_at=_clock(now),
+    )
+    session.add(row)
+    session.flush()
+    details = {"role": role, "simulated": simulated}
+    log(session, "person_added", person_id=actor, subject=row.id, details=details, at=now)
+    return _person(row)
+
+
+def list_people(session: Session) -> list[Person]:
+    """Return everyone, in the order they were added."""
+    query = select(PersonRow).order_by(PersonRow.created_at, PersonRow.id)
+    return [_person(row) for row in session.scalars(query)]
+
+
+def find_person(session: Session, id_or_name: str) -> Person:
+    """Return the one person with this id or name.
+
+    Raises:
+        InputError: Nobody, or more than one person, is called so.
+    """
+    query = select(PersonRow).where(
+        (PersonRow.id == id_or_name) | (PersonRow.name == id_or_name.strip())
+    )
+    found = list(session.scalars(query))
+    if not found:
+        raise InputError(f"unknown person {id_or_name!r}")
+    if len(found) > 1:
+        ids = sorted(row.id for row in found)
+        raise InputError(f"{len(found)} people are called {id_or_name!r}; name one by id: {ids}")
+    return _person(found[0])
+
+
+def invite(
+    session: Session,
+    person_id: str,
+    expires_in_days: float | None = 30,
+    *,
+    actor: str | None = None,
+    now: float | None = None,
+) -> str:
+    """Make a personal link.
+
+    Args:
+        session: A writing session.
+        person_id: Whose link it is.
+        expires_in_days: Days until it stops working; ``None`` for never.
+        actor: Coordinator who does it; ``None`` at the command line.
+        now: UTC seconds; the clock by default.
+
+    Returns:
+        The secret, 32 URL-safe characters. It cannot be read again.
+
+    Raises:
+        AccessError: The person is unknown or revoked, or the actor is no coordinator.
+        InputError: ``expires_in_days`` is not above 0.
+    """
+    require_actor(session, actor, "coordinator")
+    require(session, person_id)
+    if expires_in_days is not None and not expires_in_days > 0:
+        raise InputError(f"expected expires_in_days above 0, got {expires_in_days}")
+    at = _clock(now)
+    secret = secrets.token_urlsafe(24)
+    row = InviteRow(
+        id=secrets.token_hex(8),
+        person_id=person_id,
+        secret_hash=_digest(secret),
+        created_at=at,
+        expires_at=None if expires_in_days is None else at + expires_in_days * _DAY,
+        revoked_at=None,
+    )
+    session.add(row)
+    session.flush()
+    log(
+        session,
+        "invited",
+        person_id=actor,
+        subject=person_id,
+        details={"invite": row.id, "expires_at": row.expires_at},
+        at=at,
+    )
+    return secret
+
+
+def redeem(session: Session, secret: str, client: str = "", now: float | None = None) -> Person:
+    """Return whose link this is.
+
+    Ten wrong codes from one client within ten minutes close the door to that client until the
+    oldest is ten minutes old. The count is kept in this process's memory only.
+
+    Args:
+        session: A writing session; the visit is logged.
+        secret: The code in the link.
+        client: What the rate limit counts by, e.g. the client's address.
+        now: UTC seconds; the clock by default.
+
+    Returns:
+        The person.
+
+    Raises:
+        AccessError: The code is unknown, revoked or expired, the person was revoked, or this
+            client sent too many wrong codes.
+    """
+    at = _clock(now)
+    if _bad_codes.blocked(client, at):
+        raise AccessError("too many wrong codes from here; wait ten minutes and try again")
+    row = session.scalars(
+        select(InviteRow).where(InviteRow.secret_hash == _digest(secret))
+    ).one_or_none()
+    if row is None:
+        _bad_codes.record(client, at)
+        raise AccessError("this link is not known; check that it was copied whole")
+    person = session.get(PersonRow, row.person_id)
+    if row.revoked_at is not None or person is None or not person.active:
+        raise AccessError("this link was revoked; ask your coordinator for a new one")
+    if row.expires_at is not None and at >= row.expires_at:
+        raise AccessError("this link has expired; ask your coordinator for a new one")
+    details = {"invite": row.id}
+    log(session, "signed_in", person_id=person.id, subject=person.id, details=details, at=at)
+    return _person(person)
+
+
+def revoke(
+    session: Session, person_id: str, *, actor: str | None = None, now: float | None = None
+) -> None:
+    """Take a person's access away; their labels stay, what they hold is free at once.
+
+    Args:
+        session: A writing session.
+        person_id: Who loses access.
+        actor: Coordinator who does it; ``None`` at the command line.
+        now: UTC seconds; the clock by default.
+
+    Raises:
+        InputError: Nobody has this id.
+        AccessError: The actor is no coordinator.
+    """
+    require_actor(session, actor, "coordinator")
+    row = session.get(PersonRow, person_id, with_for_update=True)
+    if row is None:
+        raise InputError(f"unknown person {person_id!r}")
+    at = _clock(now)
+    row.active = False
+    session.execute(
+        update(InviteRow)
+        .where(InviteRow.person_id == person_id, InviteRow.revoked_at.is_(None))
+        .values(revoked_at=at)
+    )
+    session.execute(
+        update(AssignmentRow)
+        .where(AssignmentRow.person_id == person_id, AssignmentRow.state == "held")
+        .values(lease_until=0.0)
+    )
+    session.flush()
+    log(session, "person_revoked", person_id=actor, subject=person_id, at=at)
+
+
+def require(session: Session, person_id: str, *roles: str) -> Person:
+    """Return an active person with one of these roles.
+
+    Args:
+        session: Any session.
+        person_id: Who asks.
+        *roles: Roles that may; any role when none is named.
+
+    Raises:
+        AccessError: Unknown, revoked, or another role.
+    """
+    row = session.get(PersonRow, person_id)
+    if row is None:
+        raise AccessError("unknown person; open your personal link again")
+    if not row.active:
+        raise AccessError("your access was revoked; ask your coordinator")
+    if roles and row.role not in roles:
+        raise AccessError(f"this needs the role {' or '.join(roles)}; yours is {row.role}")
+    return _person(row)
+
+
+def require_actor(session: Session, actor: str | None, *roles: str) -> None:
+    """Check the role of whoever acts; ``None`` is the workspace's owner at the command line.
+
+    Raises:
+        AccessError: As :func:`require`.
+    """
+    if actor is not None:
+        require(session, actor, *roles)
+
+
+def grant_media(session: Session, person_id: str, study_id: str, media_key: str) -> str:
+    """Give a person an opaque token for one rendered clip of a study.
+
+    Args:
+        session: A writing session.
+        person_id: Who may fetch it.
+        study_id: In which study.
+        media_key: The rendered clip.
+
+    Returns:
+        The token, the same on every call.
+
+    Raises:
+        AccessError: The person takes no part in the study, or the clip is not in it.
+    """
+    _require_part(session, person_id, study_id)
+    shown = session.scalars(
+        select(StudyItemRow.item_id)
+        .where(StudyItemRow.study_id == study_id, StudyItemRow.media_key == media_key)
+        .limit(1)
+    ).first()
+    if shown is None:
+        raise AccessError("this clip is not part of the study")
+    query = select(MediaGrantRow.token).where(
+        MediaGrantRow.person_id == person_id,
+        MediaGrantRow.study_id == study_id,
+        MediaGrantRow.media_key == media_key,
+    )
+    token = session.scalars(query).one_or_none()
+    if token is None:
+        token = secrets.token_urlsafe(24)
+        session.add(
+            MediaGrantRow(
+                token=token,
+                person_id=person_id,
+                study_id=study_id,
+                media_key=media_key,
+                created_at=time.time(),
+            )
+        )
+        session.flush()
+    return token
+
+
+def media_for_token(session: Session, token: str, person_id: str) -> Media:
+    """Return the rendered clip behind a token, for its owner only.
+
+    Args:
+        session: Any session.
+        token: Token of :func:`grant_media`.
+        person_id: Who asks, by their signed cookie.
+
+    Raises:
+        AccessError: The token is unknown or another person's, the person was revoked or takes
+            no part in the study, or the study was not launched. One message for all of them.
+    """
+    grant = session.get(MediaGrantRow, token)
+    if grant is None or grant.person_id != person_id:
+        raise AccessError("no such clip for you")
+    study = _require_part(session, person_id, grant.study_id)
+    if study.state == "draft":
+        raise AccessError("no such clip for you")
+    return get_media(session, grant.media_key)
+
+
+def _require_part(session: Session, person_id: str, study_id: str) -> StudyRow:
+    person = require(session, person_id)
+    study = session.get(StudyRow, study_id)
+    if study is None:
+        raise AccessError("unknown study")
+    if person.role != "coordinator" and session.get(MemberRow, (study_id, person_id)) is None:
+        raise AccessError("you take no part in this study")
+    return study
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _clock(now: float | None) -> float:
+    return time.time() if now is None else now
+
+
+def _person(row: PersonRow) -> Person:
+    return Person(**{name: getattr(row, name) for name in Person.model_fields})

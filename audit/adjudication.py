@@ -1,0 +1,190 @@
+"""From the labels of an item to what becomes of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from audit.answers import is_asked
+from audit.protocol import Protocol
+from audit.protocols.registry import PROTOCOLS
+from audit.ratings import counted_labels
+from audit.records import Study, conditions_of
+from benchmarks.items import Frozen
+from store.events import log
+from store.items import set_state
+from store.tables import DecisionRow, ItemRow, StudyItemRow
+
+Outcome = Literal["accepted", "rejected", "revise"]
+
+
+class Verdict(Frozen):
+    """What a rule says about an item."""
+
+    outcome: Outcome
+    """State the item goes to."""
+    rule: str
+    """The rule."""
+    votes: dict[str, dict[str, int]]
+    """Number of each answer, by check."""
+    reason: str
+    """Why, in one sentence."""
+
+
+class CloseReport(Frozen):
+    """What closing a study did."""
+
+    study_id: str
+    """The study."""
+    outcomes: dict[str, int]
+    """Number of items by outcome."""
+    incomplete: dict[str, str]
+    """Items that stay in review, with the reason."""
+
+
+def majority(yes: int, answered: int) -> bool:
+    """Return whether more than half said yes; a tie does not pass.
+
+    >>> majority(2, 3), majority(1, 2)
+    (True, False)
+    """
+    return 2 * yes > answered
+
+
+def unanimous(yes: int, answered: int) -> bool:
+    """Return whether everybody said yes."""
+    return yes == answered
+
+
+RULES: dict[str, Callable[[int, int], bool]] = {
+    "checks_majority": majority,
+    "checks_unanimous": unanimous,
+}
+"""When a check is passed, from the number of yes and of answers; every check must be."""
+
+
+def decide(
+    answers: Sequence[Mapping[str, Any]],
+    protocol: Protocol,
+    rule: str | None = None,
+    conditions: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Apply a decision rule to the answers of one item.
+
+    An item is accepted when every check that is asked of it passes, and rejected otherwise. The
+    order of the answers makes no difference.
+
+    Args:
+        answers: Answers of each rater, at least one.
+        protocol: Its ``checks`` are counted.
+        rule: Key of ``RULES``; the protocol's own by default.
+        conditions: Strata of the item that decide which checks are asked.
+
+    Returns:
+        The outcome with the votes behind it.
+
+    Raises:
+        ValueError: No answers, no check to count, an unknown rule, or an answer that is missing.
+    """
+    name = rule or protocol.decision
+    if name not in RULES:
+        raise ValueError(f"unknown decision rule {name!r}; rules are {sorted(RULES)}")
+    if not answers:
+        raise ValueError("expected at least one rater's answers, got none")
+    votes: dict[str, dict[str, int]] = {}
+    failed = []
+    for check in protocol.checks:
+        question = protocol.question(check)
+        given = [one for one in answers if is_asked(question, conditions or {}, one)]
+        if not given:
+            continue
+        missing = sum(check not in one for one in given)
+        if missing:
+            raise ValueError(f"{missing} of {len(given)} raters have no answer to {check!r}")
+        count = Counter(str(one[check]) for one in given)
+        votes[check] = {value: count[value] for value in question.domain}
+        if not RULES[name](count["yes"], len(given)):
+            failed.append(f"{check} has {count['yes']} yes of {len(given)}")
+    if not votes:
+        raise ValueError(f"none of the checks {list(protocol.checks)} is asked of this item")
+    reason = f"failed: {', '.join(failed)}" if failed else f"passed: {', '.join(votes)}"
+    outcome: Outcome = "rejected" if failed else "accepted"
+    return Verdict(outcome=outcome, rule=name, votes=votes, reason=reason)
+
+
+def apply(session: Session, study: Study, actor: str | None, now: float) -> CloseReport:
+    """Decide every item of a study that has its ratings, and move the items.
+
+    Items that lack ratings stay in review. A rule ``none`` decides nothing.
+
+    Args:
+        session: A writing session in which the study is locked.
+        study: The study.
+        actor: Who closed it; ``None`` at the command line.
+        now: UTC seconds.
+
+    Returns:
+        Counts of outcomes and the items that stay.
+    """
+    protocol = PROTOCOLS[study.protocol]
+    given: dict[str, list[dict[str, Any]]] = {}
+    for label, _code, _record in counted_labels(session, study.id):
+        given.setdefault(label.item_id, []).append(label.answers)
+    work = (
+        select(ItemRow)
+        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
+        .where(StudyItemRow.study_id == study.id, StudyItemRow.purpose == "work")
+        .order_by(ItemRow.id)
+    )
+    outcomes: Counter[str] = Counter()
+    incomplete = {}
+    wanted = study.config.ratings_per_item
+    for row in session.scalars(work).all():
+        answers = given.get(row.id, [])
+        if len(answers) < wanted:
+            incomplete[row.id] = f"{len(answers)} of {wanted} ratings"
+        elif row.state != "in_review":
+            incomplete[row.id] = f"not in review any more but {row.state}"
+        elif study.rule != "none":
+            verdict = decide(answers, protocol, study.rule, conditions_of(protocol, row.record))
+            record_decision(session, study, row.id, verdict, actor, now)
+            outcomes[verdict.outcome] += 1
+    return CloseReport(study_id=study.id, outcomes=dict(outcomes), incomplete=incomplete)
+
+
+def record_decision(
+    session: Session, study: Study, item_id: str, verdict: Verdict, actor: str | None, now: float
+) -> None:
+    """Append a decision and move its item, both or neither.
+
+    Raises:
+        ValueError: The item cannot go to this state.
+    """
+    set_state(session, item_id, verdict.outcome)
+    row = DecisionRow(
+        id=secrets.token_hex(12),
+        study_id=study.id,
+        item_id=item_id,
+        outcome=verdict.outcome,
+        rule=verdict.rule,
+        person_id=actor,
+        reason=verdict.reason,
+        votes=verdict.votes,
+        created_at=now,
+    )
+    session.add(row)
+    session.flush()
+    log(
+        session,
+        "item_decided",
+        person_id=actor,
+        study_id=study.id,
+        subject=item_id,
+        details={"decision": row.id, "outcome": verdict.outcome},
+        at=now,
+    )

@@ -1,0 +1,379 @@
+"""Answers in: autosaved drafts, submissions, changed answers. Nothing is lost, nothing doubled.
+
+A submission carries an id chosen by the client: the same id again is the same submission.
+Labels are append-only; a changed answer is a new revision, and the newest one counts.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from audit.access import AccessError, require
+from audit.answers import AnswerError, check_activity, check_answers, check_draft
+from audit.assignment import has_room
+from audit.blind import caption_order
+from audit.protocols.registry import PROTOCOLS
+from audit.ratings import RatingRow, study_ratings
+from audit.records import (
+    Study,
+    StudyError,
+    clock,
+    conditions_of,
+    get_study,
+    item_record,
+    lock_member,
+    open_study,
+)
+from benchmarks.items import Frozen
+from store.events import log
+from store.tables import AssignmentRow, DraftRow, LabelRow
+
+__all__ = [
+    "AnswerError",
+    "Draft",
+    "SHOWN",
+    "Label",
+    "RatingRow",
+    "StaleDraftError",
+    "load_draft",
+    "my_labels",
+    "revise",
+    "save_draft",
+    "study_ratings",
+    "submit",
+]
+
+SHOWN = "captions"
+"""Key of a stored label's activity under which the order of the captions is kept; it tells which
+one came with the clip, so no record that a view gets has it."""
+_ID_LIMIT = 200
+
+
+class StaleDraftError(StudyError):
+    """Another window, or a submission, is ahead of what was sent."""
+
+
+class Draft(Frozen):
+    """Autosaved answers."""
+
+    assignment_id: str
+    """The assignment."""
+    version: int
+    """Counts up with every save; 0 when nothing was saved yet."""
+    answers: dict[str, Any]
+    """Answers so far, unchecked."""
+    activity: dict[str, Any]
+    """Seconds, plays, frames stepped so far."""
+    saved_at: float | None
+    """UTC seconds; null when nothing was saved yet."""
+
+
+class Label(Frozen):
+    """A submitted answer."""
+
+    id: str
+    """Random id."""
+    assignment_id: str
+    """The assignment it answers."""
+    submission_id: str
+    """Chosen by the client."""
+    revision: int
+    """1 for the first submission, then counting up."""
+    item_id: str
+    """The item."""
+    protocol_version: int
+    """Version of the form it was given on."""
+    answers: dict[str, Any]
+    """Answers by question."""
+    activity: dict[str, Any]
+    """What the browser measured: seconds active, plays, frames stepped."""
+    surplus: bool
+    """Whether it came after the ratings wanted were full; then it counts nowhere."""
+    created_at: float
+    """UTC seconds."""
+
+
+def save_draft(
+    session: Session,
+    assignment_id: str,
+    person_id: str,
+    answers: dict[str, Any],
+    activity: dict[str, Any],
+    version: int,
+    now: float | None = None,
+) -> int:
+    """Keep what was chosen so far; the lease is renewed while the rating is still wanted.
+
+    Args:
+        session: A writing session.
+        assignment_id: An assignment of this person.
+        person_id: The expert.
+        answers: Answers so far, by question; checked only for being plain and not huge.
+        activity: What the browser measured so far.
+        version: Version this window loaded or last saved, 0 for none. The same save sent again
+            is recognised.
+        now: UTC seconds; the clock by default.
+
+    Returns:
+        The new version.
+
+    Raises:
+        StaleDraftError: Another window saved since, or the item was submitted.
+        AnswerError: The answers cannot be kept.
+        AccessError: The assignment is not this person's, or they were revoked.
+        StudyError: The study is not open.
+    """
+    at = clock(now)
+    study, row = _own(session, assignment_id, person_id)
+    if row.state != "held":
+        raise StaleDraftError("this item was already submitted; open it under your answers")
+    kept = check_draft(PROTOCOLS[study.protocol], answers)
+    measured = check_activity(activity)
+    draft = session.get(DraftRow, row.id, populate_existing=True)
+    current = 0 if draft is None else draft.version
+    if draft is not None and version == current - 1 and draft.answers == kept:
+        return current
+    if version != current:
+        raise StaleDraftError(
+            f"this item was changed in another window (version {current} there, {version} here); "
+            "reload to go on from there"
+        )
+    if draft is None:
+        draft = DraftRow(assignment_id=row.id)
+        session.add(draft)
+    draft.version, draft.answers, draft.activity = current + 1, kept, measured
+    draft.saved_at = at
+    if has_room(session, study, row.item_id, person_id, at):
+        row.lease_until = max(row.lease_until, at + study.config.lease_minutes * 60.0)
+    session.flush()
+    _log(session, "draft_saved", row, at, version=draft.version, lease_until=row.lease_until)
+    return draft.version
+
+
+def load_draft(session: Session, assignment_id: str, person_id: str) -> Draft:
+    """Return what was saved last; version 0 and no answers when nothing was.
+
+    Args:
+        session: Any session.
+        assignment_id: An assignment of this person.
+        person_id: The expert.
+
+    Raises:
+        AccessError: The assignment is not this person's, or they were revoked.
+    """
+    require(session, person_id, "expert")
+    row = session.get(AssignmentRow, assignment_id)
+    if row is None or row.person_id != person_id:
+        raise AccessError("no such item for you")
+    draft = session.get(DraftRow, assignment_id)
+    if draft is None:
+        return Draft(assignment_id=assignment_id, version=0, answers={}, activity={}, saved_at=None)
+    return Draft(**{name: getattr(draft, name) for name in Draft.model_fields})
+
+
+def submit(
+    session: Session,
+    assignment_id: str,
+    person_id: str,
+    submission_id: str,
+    answers: dict[str, Any],
+    activity: dict[str, Any],
+    now: float | None = None,
+) -> Label:
+    """Store an answer.
+
+    The same submission id again returns what was stored first, whatever else is sent. After a
+    lease ran out the answer still counts if the rating is still wanted; otherwise it is stored
+    as surplus and counts nowhere.
+
+    Args:
+        session: A writing session.
+        assignment_id: An assignment of this person.
+        person_id: The expert.
+        submission_id: Chosen by the client, 1 to 200 characters.
+        answers: Answers by question.
+        activity: What the browser measured.
+        now: UTC seconds; the clock by default.
+
+    Returns:
+        The label.
+
+    Raises:
+        AnswerError: The protocol does not take the answers; all problems by question.
+        StaleDraftError: The item was submitted before, under another submission id.
+        AccessError: The assignment is not this person's, or they were revoked.
+        StudyError: The study is not open, or its form changed since it was made.
+    """
+    at = clock(now)
+    study, row = _own(session, assignment_id, person_id)
+    known = _submitted(session, row, submission_id)
+    if known is not None:
+        return known
+    if row.state != "held":
+        raise StaleDraftError(
+            "this item was already submitted, in another window; open it under your answers"
+        )
+    label = _label(session, study, row, submission_id, answers, activity, at)
+    wanted = has_room(session, study, row.item_id, person_id, at)
+    row.state, row.done_at = ("done" if wanted else "surplus"), at
+    session.add(label)
+    session.flush()
+    _log(session, "label_submitted", row, at, label=label.id, state=row.state)
+    return _as_label(label, row.state)
+
+
+def revise(
+    session: Session,
+    assignment_id: str,
+    person_id: str,
+    submission_id: str,
+    answers: dict[str, Any],
+    activity: dict[str, Any],
+    now: float | None = None,
+) -> Label:
+    """Change a submitted answer while the study is open; the old one stays as history.
+
+    Args:
+        session: A writing session.
+        assignment_id: An assignment of this person that was submitted.
+        person_id: The expert.
+        submission_id: Chosen by the client, another one than before.
+        answers: Answers by question.
+        activity: What the browser measured.
+        now: UTC seconds; the clock by default.
+
+    Returns:
+        The new revision.
+
+    Raises:
+        AnswerError: The protocol does not take the answers; all problems by question.
+        AccessError: The assignment is not this person's, or they were revoked.
+        StudyError: The item was not submitted yet, the study is not open, or its form changed.
+    """
+    at = clock(now)
+    study, row = _own(session, assignment_id, person_id)
+    known = _submitted(session, row, submission_id)
+    if known is not None:
+        return known
+    if row.state == "held":
+        raise StudyError("this item was not submitted yet")
+    label = _label(session, study, row, submission_id, answers, activity, at)
+    session.add(label)
+    session.flush()
+    _log(session, "label_revised", row, at, label=label.id, revision=label.revision)
+    return _as_label(label, row.state)
+
+
+def my_labels(session: Session, study_id: str, person_id: str) -> list[Label]:
+    """Return a person's own answers, the newest revision of each, in the order first submitted.
+
+    Raises:
+        AccessError: The person is unknown or revoked.
+        StudyError: There is no such study.
+    """
+    require(session, person_id)
+    study = get_study(session, study_id)
+    query = (
+        select(LabelRow, AssignmentRow)
+        .join(AssignmentRow, AssignmentRow.id == LabelRow.assignment_id)
+        .where(LabelRow.study_id == study.id, LabelRow.person_id == person_id)
+        .order_by(AssignmentRow.done_at, AssignmentRow.id, LabelRow.revision)
+    )
+    newest = {row.id: _as_label(label, row.state) for label, row in session.execute(query)}
+    return list(newest.values())
+
+
+def _own(session: Session, assignment_id: str, person_id: str) -> tuple[Study, AssignmentRow]:
+    require(session, person_id, "expert")
+    found = session.get(AssignmentRow, assignment_id)
+    if found is None or found.person_id != person_id:
+        raise AccessError("no such item for you")
+    study = open_study(session, found.study_id)
+    lock_member(session, study.id, person_id)
+    row = session.get(AssignmentRow, assignment_id, populate_existing=True, with_for_update=True)
+    if row is None:
+        raise AccessError("no such item for you")
+    return study, row
+
+
+def _submitted(session: Session, row: AssignmentRow, submission_id: str) -> Label | None:
+    if not isinstance(submission_id, str) or not 1 <= len(submission_id) <= _ID_LIMIT:
+        raise AnswerError({"": f"expected a submission id of 1 to {_ID_LIMIT} characters"})
+    query = select(LabelRow).where(LabelRow.submission_id == submission_id)
+    label = session.scalars(query).one_or_none()
+    if label is None:
+        return None
+    if label.assignment_id != row.id:
+        raise AnswerError({"": "this submission id was used for another item; reload the page"})
+    return _as_label(label, row.state)
+
+
+def _label(
+    session: Session,
+    study: Study,
+    row: AssignmentRow,
+    submission_id: str,
+    answers: dict[str, Any],
+    activity: dict[str, Any],
+    at: float,
+) -> LabelRow:
+    protocol = PROTOCOLS[study.protocol]
+    if protocol.version != study.protocol_version:
+        raise StudyError(
+            f"the form of this study changed (version {study.protocol_version} to "
+            f"{protocol.version}); your draft is kept, tell your coordinator"
+        )
+    person = require(session, row.person_id)
+    record = item_record(session, row.item_id)
+    clean = check_answers(protocol, conditions_of(protocol, record), answers)
+    measured = check_activity(activity)
+    shown = caption_order(study.config.seed, row.person_id, row.item_id)
+    measured[SHOWN] = ",".join(shown)
+    last = session.scalar(
+        select(func.max(LabelRow.revision)).where(LabelRow.assignment_id == row.id)
+    )
+    return LabelRow(
+        id=secrets.token_hex(12),
+        assignment_id=row.id,
+        submission_id=submission_id,
+        revision=(last or 0) + 1,
+        study_id=study.id,
+        item_id=row.item_id,
+        person_id=row.person_id,
+        protocol_version=protocol.version,
+        answers=clean,
+        activity=measured,
+        simulated=person.simulated,
+        created_at=at,
+    )
+
+
+def _as_label(label: LabelRow, state: str) -> Label:
+    return Label(
+        id=label.id,
+        assignment_id=label.assignment_id,
+        submission_id=label.submission_id,
+        revision=label.revision,
+        item_id=label.item_id,
+        protocol_version=label.protocol_version,
+        answers=label.answers,
+        activity={name: value for name, value in label.activity.items() if name != SHOWN},
+        surplus=state == "surplus",
+        created_at=label.created_at,
+    )
+
+
+def _log(session: Session, action: str, row: AssignmentRow, at: float, **details: Any) -> None:
+    log(
+        session,
+        action,
+        person_id=row.person_id,
+        study_id=row.study_id,
+        subject=row.id,
+        details={"item": row.item_id, **details},
+        at=at,
+    )

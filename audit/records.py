@@ -1,0 +1,169 @@
+"""What a study is, and how one is read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from audit.protocol import Protocol
+from audit.protocols.registry import PROTOCOLS
+from benchmarks.items import Frozen
+from corpus.problems import InputError
+from store.tables import ItemRow, MemberRow, StudyRow
+
+
+class StudyError(InputError):
+    """A study is unknown, or not in a state in which this can be done."""
+
+
+class StudyConfig(Frozen):
+    """How a study is run. Nothing of it changes after launch."""
+
+    name: str = Field(min_length=1, max_length=120)
+    """Unique name."""
+    protocol: str
+    """Key of ``audit.protocols.registry.PROTOCOLS``."""
+    item_ids: tuple[str, ...]
+    """Items to be judged, in the order in which they are stored; each once."""
+    ratings_per_item: int = Field(default=3, ge=1)
+    """Ratings wanted of each item."""
+    seed: int = 0
+    """Seed of the order of items and captions."""
+    lease_minutes: float = Field(default=30.0, gt=0)
+    """How long an item is kept for an expert who does nothing."""
+    decision: str | None = None
+    """Decision rule in place of the protocol's, a key of ``audit.adjudication.RULES``."""
+
+
+class Study(Frozen):
+    """A study."""
+
+    id: str
+    """Random id."""
+    name: str
+    """Unique name."""
+    protocol: str
+    """Key of ``audit.protocols.registry.PROTOCOLS``."""
+    protocol_version: int
+    """Version of the protocol the study was made with."""
+    state: Literal["draft", "open", "closed"]
+    """``draft`` until launched, ``closed`` when no label is taken any more."""
+    config: StudyConfig
+    """Its configuration."""
+    created_at: float
+    """UTC seconds."""
+    launched_at: float | None
+    """UTC seconds; null before launch."""
+    closed_at: float | None
+    """UTC seconds; null until closed."""
+
+    @property
+    def rule(self) -> str:
+        """Decision rule in force."""
+        return self.config.decision or PROTOCOLS[self.protocol].decision
+
+
+def get_study(session: Session, id_or_name: str) -> Study:
+    """Return a study by id or name.
+
+    Raises:
+        StudyError: There is none.
+    """
+    return as_study(study_row(session, id_or_name))
+
+
+def study_row(session: Session, id_or_name: str) -> StudyRow:
+    """Return the row of a study by id or name.
+
+    Raises:
+        StudyError: There is none.
+    """
+    row = session.get(StudyRow, id_or_name)
+    if row is None:
+        row = session.scalars(select(StudyRow).where(StudyRow.name == id_or_name)).one_or_none()
+    if row is None:
+        raise StudyError(f"unknown study {id_or_name!r}")
+    return row
+
+
+def as_study(row: StudyRow) -> Study:
+    """Turn a row into the record."""
+    return Study(
+        id=row.id,
+        name=row.name,
+        protocol=row.protocol,
+        protocol_version=row.protocol_version,
+        state=row.state,
+        config=StudyConfig.model_validate(row.config),
+        created_at=row.created_at,
+        launched_at=row.launched_at,
+        closed_at=row.closed_at,
+    )
+
+
+def open_study(session: Session, study_id: str) -> Study:
+    """Return a study that takes labels, and keep it from being closed until the commit.
+
+    Raises:
+        StudyError: It is unknown, not launched or closed.
+    """
+    row = session.get(StudyRow, study_id, with_for_update={"read": True}, populate_existing=True)
+    if row is None:
+        raise StudyError(f"unknown study {study_id!r}")
+    if row.state == "draft":
+        raise StudyError(f"study {row.name!r} has not started yet")
+    if row.state == "closed":
+        raise StudyError(f"study {row.name!r} is closed; it takes no more answers")
+    return as_study(row)
+
+
+def lock_member(session: Session, study_id: str, person_id: str) -> MemberRow:
+    """Return a person's part in a study; what they do there waits for one another.
+
+    Raises:
+        StudyError: The person takes no part in it.
+    """
+    row = session.get(
+        MemberRow, (study_id, person_id), with_for_update=True, populate_existing=True
+    )
+    if row is None:
+        raise StudyError("you take no part in this study")
+    return row
+
+
+def conditions_of(protocol: Protocol, record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the strata of an item that decide which questions are asked, and nothing else.
+
+    Args:
+        protocol: The protocol.
+        record: ``Item`` as plain JSON, with ``stratum`` and ``payload``.
+    """
+    names = {
+        question.shown_when.stratum
+        for question in protocol.questions
+        if question.shown_when is not None and question.shown_when.stratum is not None
+    }
+    known = {**record["payload"], **record["stratum"]}
+    return {name: str(known[name]) for name in sorted(names) if name in known}
+
+
+def item_record(session: Session, item_id: str) -> dict[str, Any]:
+    """Return an item as plain JSON.
+
+    Raises:
+        StudyError: No item has this id.
+    """
+    row = session.get(ItemRow, item_id)
+    if row is None:
+        raise StudyError(f"unknown item {item_id!r}")
+    return row.record
+
+
+def clock(now: float | None) -> float:
+    """Return ``now``, or the clock's UTC seconds when it is ``None``."""
+    return time.time() if now is None else now
