@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import convolve1d, minimum_filter1d
 from scipy.spatial.transform import Rotation
 
 from corpus.skeletons import SMPL22
@@ -20,8 +21,8 @@ THIGH = SHANK = 0.41
 HIP_WIDTH, HIP_DROP = 0.085, 0.08
 ANKLE_HEIGHT, FOOT_LENGTH, HEEL = 0.06, 0.13, 0.05
 """Ankle above the floor, ankle to ball of the foot, ankle to heel, all along the foot."""
-REACH = 0.9965 * (THIGH + SHANK)
-"""Longest hip-ankle distance used: knees keep about 10 degrees of flexion."""
+REACH = 0.9985 * (THIGH + SHANK)
+"""Longest hip-ankle distance used: knees keep about 6 degrees of flexion."""
 
 _HALF = {
     "hip": (HIP_WIDTH, -HIP_DROP, 0.0), "knee": (0.0, -THIGH, 0.0), "ankle": (0.0, -SHANK, 0.0),
@@ -47,15 +48,20 @@ OFFSETS: Array = np.array([_offset(joint) for joint in SMPL22.joints])
 
 Proportions of an adult of about 1.70 m, near those of Winter (2009), rounded; ours.
 """
-STANDING = ANKLE_HEIGHT + REACH + HIP_DROP - 0.004
+_EASE = 0.1
+STANDING = ANKLE_HEIGHT + REACH + HIP_DROP + 0.004
 """Height of the pelvis in relaxed standing, metres."""
 
 
 class Controls(NamedTuple):
     """What the animator moves, per frame. Angles in radians; T frames."""
 
+    fps: float
+    """Frames per second."""
     pelvis: Array
     """(T, 3) wanted pelvis position; its height gives way where a leg would not reach."""
+    flying: Array
+    """(T,) 1 where the pelvis flies and the legs follow, else 0."""
     heading: Array
     """(T,) yaw of the body; 0 faces +Z, positive turns to the person's left."""
     hips: Array
@@ -118,7 +124,7 @@ def solve(controls: Controls) -> tuple[Array, Array, Array]:
     ankles = {side: ankle_from_foot(controls.feet[side]) for side in SIDES}
     hips = {s: world["pelvis"].apply(OFFSETS[SMPL22.index(f"{s}_hip")]) for s in SIDES}
     pelvis = controls.pelvis.copy()
-    pelvis[:, 1] = _reachable_height(pelvis, hips, ankles)
+    pelvis[:, 1] = _reachable_height(controls, hips, ankles)
     for side in SIDES:
         _aim_leg(world, side, pelvis + hips[side], ankles[side], controls)
 
@@ -169,17 +175,28 @@ def _aim_arm(world: dict[str, Rotation], side: str, arm: Array) -> None:
     world[f"{side}_wrist"] = world[f"{side}_elbow"]
 
 
-def _reachable_height(pelvis: Array, hips: dict[str, Array], ankles: dict[str, Array]) -> Array:
-    """Wanted height, or what both legs allow, joined by a soft minimum."""
-    limits = [pelvis[:, 1]]
+def _reachable_height(
+    controls: Controls, hips: dict[str, Array], ankles: dict[str, Array]
+) -> Array:
+    """Wanted pelvis height, or what the standing legs allow, joined smoothly.
+
+    The allowed height is lowered to its least value within ``_EASE`` seconds and then averaged
+    over as long, so that it glides and still never exceeds what a leg reaches.
+    """
+    limits = []
     for side in SIDES:
-        gap = ankles[side] - pelvis - hips[side]
+        # A foot in the air binds less, none in a jump: there the legs follow the pelvis.
+        gap = ankles[side] - controls.pelvis - hips[side]
         flat = np.minimum(gap[:, 0] ** 2 + gap[:, 2] ** 2, (0.95 * REACH) ** 2)
-        limits.append(ankles[side][:, 1] - hips[side][:, 1] + np.sqrt(REACH**2 - flat))
-    softness = 0.006
-    stack = np.stack(limits) / softness
-    low = stack.min(axis=0)
-    result: Array = softness * (low - np.log(np.exp(low - stack).sum(axis=0)))
+        limit = ankles[side][:, 1] - hips[side][:, 1] + np.sqrt(REACH**2 - flat)
+        limits.append(limit + 1.2 * controls.feet[side][:, 1] + controls.flying)
+    half = max(1, round(_EASE * controls.fps))
+    kernel = np.hanning(2 * half + 3)[1:-1]
+    lowest = minimum_filter1d(np.min(limits, axis=0), 2 * half + 1, mode="nearest")
+    allowed = convolve1d(lowest, kernel / kernel.sum(), mode="nearest")
+    softness = 0.008
+    excess = np.logaddexp(0.0, (controls.pelvis[:, 1] - allowed) / softness)
+    result: Array = controls.pelvis[:, 1] - softness * excess
     return result
 
 

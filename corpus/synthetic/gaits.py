@@ -19,7 +19,7 @@ class Gait(NamedTuple):
     """Seconds a foot is in the air."""
     lift: float = 0.07
     """Height of the foot in early swing."""
-    heel_off: float = 0.55
+    heel_off: float = 0.9
     """Pitch of the foot as it leaves the floor."""
     toe_up: float = 0.2
     """Pitch of the foot as it lands, toes up; negative lands on the toes."""
@@ -41,6 +41,8 @@ class Gait(NamedTuple):
     """Width of the footprints as a share of standing."""
     high_knee: float = 0.0
     """Height of the knee action: metres the ankle is drawn up under the hip."""
+    over: float = 0.4
+    """Share of the stance after which the pelvis passes over the foot."""
     start_swing: float = 1.0
     """Seconds of the first weight shift as a share of a step."""
 
@@ -78,10 +80,12 @@ def travel(
         down[side] = land + flat
         p.heading.through(land, (place.yaw,))
         if not last:
-            middle = land + 0.5 * stance
+            middle = land + gait.over * stance
             spot = place.ahead(0.0, SIGN[side] * STANCE * gait.track * gait.sway)
             p.ground.through(middle, (spot.x, spot.z))
-            p.height.through(land - 0.5 * (gait.step_time - stance), (_carried(gait, 1),))
+            p.height.through(
+                land + (gait.over * stance - 0.5 * gait.step_time), (_carried(gait, 1),)
+            )
             p.height.through(middle, (_carried(gait, -1),))
             _carry(p, side, gait, land, middle, i, swinging)
     end = route[-1][1]
@@ -109,7 +113,7 @@ def _begin(
     side, first = route[0]
     middle = start + shift + 0.35 * gait.swing
     stay = p.at.ahead(0.0, -SIGN[side] * STANCE * min(1.0, gait.sway + 0.25))
-    share = 0.2
+    share = 0.3
     p.ground.through(
         middle, (stay.x + share * (first.x - p.at.x), stay.z + share * (first.z - p.at.z))
     )
@@ -124,22 +128,26 @@ def _swing(
 ) -> None:  # fmt: skip
     """One foot from heel-rise through the air to flat on the floor."""
     width = STANCE if last else STANCE * gait.track
-    off = gait.heel_off * (0.6 if last else 1.0)
+    off = gait.heel_off
     swing = land - lift
     toe_up = gait.toe_up * (0.4 if last else 1.0)
-    for track in (p.place[side], p.lift[side]):
-        track.hold(lift)
+    p.place[side].hold(lift - 0.001)
+    p.lift[side].hold(lift)
     p.pitch[side].hold(heel)
-    p.pitch[side].through(lift, (off,))
+    p.pitch[side].through(lift, (0.92 * off,))
+    p.pitch[side].through(lift + 0.13 * swing, (off,))
     high = gait.lift + gait.high_knee
     p.lift[side].through(lift + 0.36 * swing, (high,))
     p.lift[side].through(lift + 0.72 * swing, (0.35 * high,))
     p.lift[side].rest(land, (0.0,))
-    p.pitch[side].through(lift + 0.3 * swing, (1.05 * off,))
-    p.pitch[side].through(lift + 0.75 * swing, (-0.8 * toe_up,))
+    p.pitch[side].through(lift + 0.5 * swing, (0.35 * off,))
+    p.pitch[side].through(lift + 0.78 * swing, (-0.8 * toe_up,))
     p.pitch[side].through(land, (-toe_up,))
     p.pitch[side].rest(land + flat, (0.0,))
-    p.place[side].rest(land, p.foothold(side, place, width))
+    # The foot leaves briskly: it is pulled along by the leg that trails.
+    here, there = p.place[side].last.value, np.array(p.foothold(side, place, width))
+    p.place[side].through(lift, here, np.zeros(3), 4.0 * (there - here) / swing**2)
+    p.place[side].rest(land, there)
 
 
 def _carry(
@@ -164,7 +172,7 @@ def _carry(
 
 
 WALK = Gait(step_time=0.54, swing=0.44)
-SLOW = Gait(step_time=0.78, swing=0.58, arm_swing=0.22, lift=0.06, heel_off=0.45, sway=0.5)
+SLOW = Gait(step_time=0.78, swing=0.58, arm_swing=0.22, lift=0.06, heel_off=0.7, sway=0.5)
 BRISK = Gait(step_time=0.45, swing=0.38, arm_swing=0.5, elbow=0.5, lean=0.08, twist=0.1)
 RUN = Gait(
     step_time=0.34, swing=0.44, lift=0.26, heel_off=0.85, toe_up=0.1, sway=0.2, drop=0.05,

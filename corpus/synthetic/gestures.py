@@ -1,4 +1,4 @@
-"""What the person does on the spot: kicks, jumps, bows, arms. Each returns to standing."""
+"""Legs and trunk on the spot: kicks, jumps, bows, sitting. Each returns to standing."""
 
 from __future__ import annotations
 
@@ -6,21 +6,13 @@ import numpy as np
 
 from corpus.synthetic.body import SIDES, SIGN, STANDING
 from corpus.synthetic.gaits import arm_pose
-from corpus.synthetic.performer import HANGING, Performer, other
+from corpus.synthetic.performer import HANGING, STANCE, Performer, other
 
 GRAVITY = 9.81
 """Metres per second squared."""
 
-OVERHEAD = (0.16, 1.0, 0.06, -0.7, 0.0, -0.5, 0.22)
-IN_FRONT = (0.12, -0.05, 1.0, -0.5, 0.85, 0.05, 0.15)
-OUTWARD = (1.0, 0.0, 0.12, 0.0, 0.05, 1.0, 0.15)
-GUARD = (0.28, -0.85, 0.38, -0.35, 0.45, 0.85, 2.15)
-STRAIGHT_PUNCH = (-0.22, 0.0, 1.0, -0.5, 0.85, 0.0, 0.12)
-GREETING = (0.85, 0.06, 0.34, 0.05, 1.0, 0.12)
+REACHING = (0.15, 0.35, 1.0, -0.5, 0.85, -0.2, 0.2)
 ON_THIGHS = (0.14, -0.9, 0.36, -0.25, 0.36, 0.9, 0.75)
-WIND_UP = (0.95, 0.12, -0.28, 0.05, 1.0, 0.1, 1.75)
-RELEASE = (0.3, 0.42, 0.9, 0.0, 0.8, -0.5, 0.35)
-FOLLOW_THROUGH = (-0.35, -0.62, 0.7, -0.6, 0.3, 0.6, 0.45)
 
 
 def trunk(
@@ -103,95 +95,9 @@ def knee_raise(p: Performer, side: str) -> None:
     p.label("raise knee", start, side)
 
 
-def punch(p: Performer, side: str, times: int = 1) -> None:
-    """Take guard, drive a straight punch from the back heel, come back, let the arms down."""
-    start, s = p.t, SIGN[side]
-    p.hold()
-    stay = other(side)
-    guard = start + 0.42
-    for arm in SIDES:
-        p.arm(arm, guard, GUARD)
-    p.height.rest(guard, (STANDING - 0.04,))
-    t = guard
-    for _ in range(times):
-        wind, hit = t + 0.2, t + 0.2 + p.vary(0.2)
-        back = hit + 0.34
-        trunk(p, wind, (0.05, 0, -s * 0.1), (0.08, 0, -s * 0.2), (0, 0, 0))
-        trunk(p, hit, (0.1, 0, -s * -0.28), (0.1, 0, s * 0.5), (0, 0, 0), rest=False)
-        trunk(p, back, (0.05, 0, 0), (0.08, 0, 0), (0, 0, 0))
-        p.arms[side].hold(wind - 0.02)
-        p.arm(side, hit, STRAIGHT_PUNCH, rest=False)
-        p.arm(side, back, GUARD)
-        p.arms[stay].hold(back)
-        p.ground.hold(wind - 0.1)
-        p.shift(hit + 0.02, stay, 0.35, 0.05)
-        p.shift(back + 0.05, None)
-        p.pitch[side].hold(wind)
-        p.pitch[side].rest(hit, (0.45,))
-        p.pitch[side].rest(back + 0.05, (0.0,))
-        t = back + 0.06
-    p.height.hold(t)
-    p.t = t + 0.55
-    for arm in SIDES:
-        p.arms[arm].hold(t)
-    upright(p, p.t)
-    p.label("punch", start, side)
-
-
-def raise_arm(p: Performer, sides: tuple[str, ...], way: str = "front", hold: float = 0.6) -> None:
-    """Raise one arm or both, overhead through the front or out to the side, and lower again."""
-    start = p.t
-    p.hold()
-    top = start + p.vary(0.85)
-    end = top + hold + p.vary(0.85)
-    for arm in sides:
-        lag = 0.0 if arm == sides[0] else 0.03
-        if way == "side":
-            p.arm(arm, top + lag, OUTWARD)
-            p.arms[arm].hold(top + hold)
-        else:
-            p.arm(arm, start + 0.48 * (top - start) + lag, IN_FRONT, rest=False)
-            p.arm(arm, top + lag, OVERHEAD)
-            p.arms[arm].hold(top + hold)
-            p.arm(arm, top + hold + 0.5 * (end - top - hold), IN_FRONT, rest=False)
-        p.arm(arm, end + lag, HANGING)
-    s = 0.0 if len(sides) == 2 else SIGN[sides[0]]
-    arch = -0.05 if way == "front" else 0.0
-    trunk(p, top, (0, 0, 0), (arch, -s * 0.05, 0), (arch, 0, 0))
-    p.shift(top, None if s == 0 else other(sides[0]), 0.12)
-    for track in (p.hips, p.spine, p.head, p.ground):
-        track.hold(top + hold)
-    trunk(p, end, (0, 0, 0), (0.02, 0, 0))
-    p.shift(end, None)
-    p.t = end
-    p.label("raise arm", start, sides[0] if len(sides) == 1 else "both")
-
-
-def wave(p: Performer, side: str, times: int = 3) -> None:
-    """Lift a hand beside the head, wave it, let it down."""
-    start, s = p.t, SIGN[side]
-    p.hold()
-    up = start + p.vary(0.6)
-    p.arm(side, up - 0.28, (0.55, -0.55, 0.55, -0.1, 0.8, 0.5, 1.2), rest=False)
-    p.arm(side, up, (*GREETING, 1.9), rest=False)
-    t, beat = up, p.vary(0.26)
-    for i in range(2 * times):
-        t += beat
-        p.arm(side, t, (*GREETING, 1.2 if i % 2 == 0 else 1.95), rest=False)
-    end = t + p.vary(0.75)
-    p.arm(side, t + 0.3, (0.5, -0.6, 0.5, -0.1, 0.6, 0.6, 1.2), rest=False)
-    p.arm(side, end, HANGING)
-    for when, share in ((up, 1.0), (t, 1.0), (end, 0.0)):
-        p.spine.rest(when, (0.02, -s * 0.05 * share, s * 0.05 * share))
-        p.head.rest(when + 0.03, (0, s * 0.05 * share, 0))
-        p.shift(when, other(side), 0.2 * share)
-    p.t = end
-    p.label("wave", start, side)
-
-
 def squat(p: Performer, depth: float = 0.47, hold: float = 0.25, arms: bool = True) -> None:
     """Bend hips and knees, arms forward for balance, and come up again."""
-    _down_and_up(p, "squat", depth, hold, IN_FRONT if arms else None, 0.42, 0.32, -0.13)
+    _down_and_up(p, "squat", depth, hold, REACHING if arms else None, 0.42, 0.32, -0.13)
 
 
 def crouch(p: Performer, hold: float = 0.7) -> None:
@@ -299,6 +205,7 @@ def jump(p: Performer, forward: float = 0.0) -> None:
     p.ground.rest(low + 0.15, (to.ahead(-0.03).x, to.ahead(-0.03).z))
     p.height.rest(dip, (STANDING - 0.26,))
     high = STANDING + 0.045
+    p.flights.append((take_off - 0.2, land + 0.15))
     p.height.through(take_off, (high,), (speed,), (-GRAVITY,))
     p.height.through(land, (high - 0.03,), (-speed,), (-GRAVITY,))
     p.height.rest(low, (STANDING - 0.2,))
@@ -317,7 +224,8 @@ def jump(p: Performer, forward: float = 0.0) -> None:
         p.pitch[side].through(land, (0.3,))
         p.pitch[side].rest(land + 0.09, (0.0,))
         p.arm(side, dip, arm_pose(-0.75, 0.2, 0.4))
-        p.arm(side, take_off + 0.06, arm_pose(1.5, 0.25, 0.6), rest=False)
+        p.arm(side, dip + 0.18, arm_pose(0.1, 0.2, 0.5), rest=False)
+        p.arm(side, take_off + 0.1, arm_pose(1.45, 0.25, 0.6), rest=False)
         p.arm(side, land, arm_pose(0.9, 0.35, 0.6), rest=False)
         p.arm(side, low + 0.05, arm_pose(0.3, 0.3, 0.5), rest=False)
     trunk(p, dip, (0.38, 0, 0), (0.35, 0, 0), (-0.1, 0, 0))
@@ -330,17 +238,100 @@ def jump(p: Performer, forward: float = 0.0) -> None:
     p.label("jump", start, "both", "forward" if forward > 0 else "up")
 
 
-def stretch(p: Performer) -> None:
-    """Reach up with both arms, rise on the toes, and come down."""
-    start = p.t
-    for side in SIDES:
-        p.pitch[side].hold(start + 0.5)
-        p.pitch[side].rest(start + 1.1, (0.42,))
-        p.pitch[side].hold(start + 1.5)
-        p.pitch[side].rest(start + 2.1, (0.0,))
-    p.height.hold(start + 0.5)
-    p.height.rest(start + 1.1, (STANDING + 0.055,))
-    p.height.hold(start + 1.5)
-    p.height.rest(start + 2.1, (STANDING,))
-    raise_arm(p, SIDES, "front", hold=0.75)
-    p.events[-1] = p.events[-1].model_copy(update={"action": "stretch"})
+def hop(p: Performer, side: str, times: int = 3) -> None:
+    """Lift the other foot behind and hop on one foot."""
+    start, s, free = p.t, SIGN[side], other(side)
+    p.hold()
+    up = start + 0.62
+    p.shift(start + 0.4, side, 0.95)
+    p.height.rest(start + 0.4, (STANDING - 0.02,))
+    for track in (p.place[free], p.lift[free], p.pitch[free]):
+        track.hold(start + 0.3)
+    p.foot_in_air(free, up, 0.0, -0.5, -0.27, 0.75)
+    trunk(p, up, (0.1, s * 0.05, 0), (0.08, -s * 0.06, 0))
+    for arm in SIDES:
+        p.arm(arm, up, arm_pose(0.1, 0.55, 0.9))
+    t, flight = up, p.vary(0.27)
+    speed = GRAVITY * flight / 2
+    for _ in range(times):
+        dip, take_off = t + 0.17, t + 0.32
+        land = take_off + flight
+        p.flights.append((take_off - 0.12, land + 0.1))
+        p.height.rest(dip, (STANDING - 0.10,))
+        p.foot_in_air(free, dip, 0.0, -0.50, -0.26, 0.75)
+        p.height.through(take_off, (STANDING + 0.03,), (speed,), (-GRAVITY,))
+        p.lift[side].hold(take_off)
+        p.place[side].hold(take_off)
+        p.pitch[side].hold(dip)
+        p.pitch[side].through(take_off, (0.75,))
+        p.lift[side].through(take_off, (0.0,), (0.55 * speed,), (0.0,))
+        p.lift[side].through(take_off + flight / 2, (speed**2 / 19.62,), (0.0,), (-GRAVITY,))
+        p.foot_in_air(free, take_off + 0.3 * flight, 0.0, -0.44, -0.24, 0.8)
+        p.height.through(land, (STANDING + 0.01,), (-speed,), (-GRAVITY,))
+        p.lift[side].through(land, (0.0,), (-0.5 * speed,), (0.0,))
+        p.lift[side].rest(land + 0.034, (0.0,))
+        p.pitch[side].through(land, (0.3,))
+        p.pitch[side].rest(land + 0.08, (0.0,))
+        for arm in SIDES:
+            p.arm(arm, dip, arm_pose(-0.05, 0.45, 0.8), rest=False)
+            p.arm(arm, take_off + 0.05, arm_pose(0.15, 0.75, 1.0), rest=False)
+        t = land
+    p.height.rest(t + 0.17, (STANDING - 0.09,))
+    p.foot_in_air(free, t + 0.12, 0.0, -0.52, -0.2, 0.7)
+    p.plant(free, t + 0.62)
+    p.ground.hold(t + 0.2)
+    for track in (p.hips, p.spine, p.head):
+        track.hold(t + 0.2)
+    upright(p, t + 0.85)
+    p.t = t + 0.7
+    p.label("hop", start, side)
+
+
+def lunge(p: Performer, side: str) -> None:
+    """Step far forward, sink until the front thigh is level, push back."""
+    start, s = p.t, SIGN[side]
+    p.hold()
+    stay = other(side)
+    to = p.at.ahead(0.78)
+    lift, land = start + 0.32, start + 0.82
+    low = land + p.vary(0.35)
+    rise, leave = low + 0.3, low + 0.62
+    end = leave + 0.55
+    over = p.at.ahead(0.0, SIGN[stay] * STANCE * 0.7)
+    p.ground.through(lift, (over.x, over.z))
+    middle = p.at.ahead(0.43, s * 0.015)
+    p.ground.rest(low, (middle.x, middle.z))
+    p.ground.hold(rise)
+    p.height.through(land - 0.05, (STANDING - 0.16,))
+    p.height.rest(low, (0.53,))
+    p.height.hold(rise)
+    p.height.through(leave, (STANDING - 0.14,))
+    for track in (p.place[side], p.lift[side]):
+        track.hold(lift)
+    p.lift[side].through(lift + 0.22, (0.13,))
+    p.lift[side].rest(land, (0.0,))
+    p.pitch[side].hold(lift - 0.12)
+    p.pitch[side].through(lift + 0.04, (0.5,))
+    p.pitch[side].through(land, (-0.15,))
+    p.pitch[side].rest(land + 0.12, (0.0,))
+    p.place[side].rest(land, p.foothold(side, to))
+    p.pitch[stay].hold(lift + 0.1)
+    p.pitch[stay].rest(low, (1.0,))
+    p.pitch[stay].hold(rise)
+    p.pitch[stay].rest(leave + 0.2, (0.0,))
+    p.place[side].hold(leave)
+    p.lift[side].hold(leave)
+    p.pitch[side].hold(leave - 0.15)
+    p.pitch[side].through(leave, (-0.25,))
+    p.lift[side].through(leave + 0.25, (0.09,))
+    p.pitch[side].through(leave + 0.25, (0.1,))
+    p.plant(side, end)
+    trunk(p, low, (0.06, 0, -s * 0.06), (0.05, 0, s * 0.06))
+    for track in (p.hips, p.spine, p.head):
+        track.hold(rise)
+    for arm in SIDES:
+        p.arm(arm, low, arm_pose(0.45 if arm == stay else -0.35, 0.2, 0.7))
+        p.arms[arm].hold(rise)
+    upright(p, end + 0.2)
+    p.t = end + 0.1
+    p.label("lunge", start, side, "forward")

@@ -1,4 +1,4 @@
-"""The catalogue: what the person can do, on which side, and how people say it."""
+"""The catalogue of travel: ways to get about and to turn, and how people say it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpus.synthetic import gaits, gestures
-from corpus.synthetic.body import SIDES
+from corpus.synthetic import gaits
 from corpus.synthetic.performer import Performer
 
 
@@ -31,6 +30,10 @@ class Move(NamedTuple):
 
 
 _GERUNDS = {
+    "hops": "hopping",
+    "lunges": "lunging",
+    "claps": "clapping",
+    "throws": "throwing",
     "backs": "backing",
     "bows": "bowing",
     "crouches": "crouching",
@@ -43,7 +46,6 @@ _GERUNDS = {
     "makes": "making",
     "marches": "marching",
     "punches": "punching",
-    "punches{again}": "punching{again}",
     "raises": "raising",
     "runs": "running",
     "sidesteps": "sidestepping",
@@ -60,7 +62,7 @@ _GERUNDS = {
 }  # fmt: skip
 
 
-def _say(*phrases: str) -> tuple[Phrase, ...]:
+def say(*phrases: str) -> tuple[Phrase, ...]:
     """Add the gerund to phrases that begin with a verb in the third person."""
     result = []
     for phrase in phrases:
@@ -86,7 +88,7 @@ def walk(steps: int = 4, first: str = "right") -> Move:
         _labelled(
             "walk", lambda p: gaits.straight(p, steps, p.vary(0.64), gaits.WALK, first), "forward"
         ),
-        _say(
+        say(
             "walks forward",
             "walks straight ahead",
             "takes several steps forward",
@@ -100,7 +102,7 @@ def walk_slowly(steps: int = 4) -> Move:
         _labelled(
             "walk", lambda p: gaits.straight(p, steps, p.vary(0.45), gaits.SLOW, "left"), "forward"
         ),
-        _say(
+        say(
             "walks forward slowly",
             "walks ahead at a slow pace",
         ),
@@ -111,7 +113,7 @@ def walk_fast(steps: int = 6) -> Move:
     """Walk forward with long quick steps."""
     return Move(
         _labelled("walk", lambda p: gaits.straight(p, steps, p.vary(0.76), gaits.BRISK), "forward"),
-        _say(
+        say(
             "walks forward quickly",
             "walks briskly ahead",
         ),
@@ -124,7 +126,7 @@ def walk_back(steps: int = 4) -> Move:
         _labelled(
             "walk", lambda p: gaits.straight(p, steps, -p.vary(0.42), gaits.BACK), "backward"
         ),
-        _say(
+        say(
             "walks backward",
             "steps backwards several times",
             "backs up",
@@ -136,7 +138,7 @@ def run(steps: int = 8) -> Move:
     """Run forward."""
     return Move(
         _labelled("run", lambda p: gaits.run(p, steps, p.vary(0.95), gaits.RUN), "forward"),
-        _say(
+        say(
             "runs forward",
             "runs straight ahead",
         ),
@@ -147,7 +149,7 @@ def jog(steps: int = 6) -> Move:
     """Jog forward."""
     return Move(
         _labelled("jog", lambda p: gaits.run(p, steps, p.vary(0.7), gaits.JOG), "forward"),
-        _say("jogs forward", "jogs straight ahead"),
+        say("jogs forward", "jogs straight ahead"),
     )
 
 
@@ -155,7 +157,7 @@ def march(steps: int = 6) -> Move:
     """March in place."""
     return Move(
         _labelled("march", lambda p: gaits.march(p, steps)),
-        _say(
+        say(
             "marches in place",
             "marches on the spot with high knees",
         ),
@@ -169,7 +171,7 @@ def circle(way: str) -> Move:
         _labelled(
             "walk", lambda p: gaits.circle(p, way, 0.75, 0.92, p.vary(0.5), gaits.WALK), turning
         ),
-        _say(
+        say(
             f"walks in a {turning} circle",
             f"walks {turning} in a small circle",
         ),
@@ -180,7 +182,7 @@ def curve(way: str) -> Move:
     """Walk a quarter of a circle."""
     return Move(
         _labelled("walk", lambda p: gaits.circle(p, way, 1.6, 0.25, 0.55, gaits.WALK), way),
-        _say(
+        say(
             f"walks forward while curving to the {way}",
             f"walks in a curve to {{poss}} {way}",
         ),
@@ -191,7 +193,7 @@ def turn(way: str, degrees: float = 90.0) -> Move:
     """Turn in place."""
     return Move(
         _labelled("turn", lambda p: gaits.pivot(p, way, float(np.radians(degrees))), way),
-        _say(
+        say(
             f"turns to the {way}",
             f"turns {way}",
             f"makes a {way} turn",
@@ -204,7 +206,7 @@ def turn_around(way: str) -> Move:
     """Turn in place by half a turn."""
     return Move(
         _labelled("turn", lambda p: gaits.pivot(p, way, float(np.pi)), way),
-        _say(
+        say(
             f"turns around to the {way}",
             f"turns around over {{poss}} {way} shoulder",
         ),
@@ -214,162 +216,14 @@ def turn_around(way: str) -> Move:
 def step_aside(way: str, steps: int = 1) -> Move:
     """Step sideways."""
     said = (
-        _say(
+        say(
             f"steps to the {way}",
             f"takes a step to {{poss}} {way}",
         )
         if steps == 1
-        else _say(
+        else say(
             f"sidesteps to the {way}",
             f"takes a few side steps to the {way}",
         )
     )
     return Move(_labelled("step", lambda p: gaits.sidestep(p, way, steps, p.vary(0.42)), way), said)
-
-
-def kick(side: str) -> Move:
-    """Kick forward."""
-    return Move(
-        lambda p: gestures.kick(p, side),
-        _say(
-            f"kicks with the {side} leg",
-            f"kicks {{poss}} {side} foot forward",
-            f"does a front kick with {{poss}} {side} leg",
-        ),
-        f"a {side} kick",
-    )
-
-
-def punch(side: str, times: int = 1) -> Move:
-    """Punch forward."""
-    again = " twice" if times == 2 else ""
-    return Move(
-        lambda p: gestures.punch(p, side, times),
-        _say(
-            f"punches{again} with the {side} hand",
-            f"punches forward{again} with {{poss}} {side} fist",
-        ),
-        f"a {side} punch" if times == 1 else None,
-    )
-
-
-def wave(side: str) -> Move:
-    """Wave a hand."""
-    return Move(
-        lambda p: gestures.wave(p, side),
-        _say(
-            f"waves with the {side} hand",
-            f"waves {{poss}} {side} hand",
-        ),
-    )
-
-
-def raise_arm(side: str) -> Move:
-    """Raise one arm overhead."""
-    return Move(
-        lambda p: gestures.raise_arm(p, (side,)),
-        _say(
-            f"raises the {side} arm",
-            f"raises {{poss}} {side} hand above {{poss}} head",
-            f"lifts {{poss}} {side} arm up",
-        ),
-    )
-
-
-def raise_arm_side(side: str) -> Move:
-    """Raise one arm sideways to shoulder height."""
-    return Move(
-        lambda p: gestures.raise_arm(p, (side,), "side"),
-        _say(
-            f"raises {{poss}} {side} arm out to the side",
-            f"holds the {side} arm out to the side",
-        ),
-    )
-
-
-def raise_arms(way: str = "front") -> Move:
-    """Raise both arms."""
-    said = (
-        _say(
-            "raises both arms",
-            "raises both hands above {poss} head",
-        )
-        if way == "front"
-        else _say(
-            "raises both arms out to the sides",
-            "spreads {poss} arms wide",
-        )
-    )
-    return Move(lambda p: gestures.raise_arm(p, SIDES, way), said)
-
-
-def knee(side: str) -> Move:
-    """Raise a knee."""
-    return Move(
-        lambda p: gestures.knee_raise(p, side),
-        _say(
-            f"raises the {side} knee",
-            f"lifts {{poss}} {side} knee to hip height",
-        ),
-    )
-
-
-def squat() -> Move:
-    """Squat."""
-    return Move(gestures.squat, _say("squats", "does a squat"), "a squat")
-
-
-def crouch() -> Move:
-    """Crouch."""
-    return Move(gestures.crouch, _say("crouches", "crouches down low"))
-
-
-def bow() -> Move:
-    """Bow."""
-    return Move(
-        gestures.bow,
-        _say("bows", "bows deeply", "takes a bow"),
-        "a bow",
-    )
-
-
-def sit() -> Move:
-    """Sit down."""
-    return Move(gestures.sit, _say("sits down", "takes a seat"))
-
-
-def stand() -> Move:
-    """Stand up from sitting."""
-    return Move(gestures.stand, _say("stands up", "stands back up"))
-
-
-def jump() -> Move:
-    """Jump in place."""
-    return Move(
-        gestures.jump,
-        _say("jumps", "jumps up", "jumps in place"),
-        "a jump",
-    )
-
-
-def jump_forward() -> Move:
-    """Jump forward."""
-    return Move(
-        lambda p: gestures.jump(p, p.vary(0.7)),
-        _say(
-            "jumps forward",
-            "jumps forward with both feet",
-        ),
-        "a jump forward",
-    )
-
-
-def stretch() -> Move:
-    """Stretch upward."""
-    return Move(
-        gestures.stretch,
-        _say(
-            "stretches {poss} arms up",
-            "stretches both arms overhead",
-        ),
-    )

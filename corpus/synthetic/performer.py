@@ -71,6 +71,7 @@ class Performer:
         self.t = 0.0
         self.at = Place(0.0, 0.0, heading)
         self.events: list[EventLabel] = []
+        self.flights: list[tuple[float, float]] = []
         self.ground = Track((0.0, 0.0))
         self.height = Track((STANDING,))
         self.heading = Track((heading,))
@@ -199,8 +200,13 @@ class Performer:
             pitch = self.pitch[side].sample(times)[:, 0]
             feet[side] = np.stack([place[:, 0], lift, place[:, 1], place[:, 2], pitch], axis=1)
         height = self.height.sample(times)[:, 0]
+        flying = np.zeros(frames)
+        for begin, end in self.flights:
+            flying[(times > begin) & (times < end)] = 1.0
         controls = Controls(
+            fps=self.fps,
             pelvis=np.stack([ground[:, 0], height, ground[:, 1]], axis=1),
+            flying=flying,
             heading=heading,
             hips=self.hips.sample(times),
             spine=spine,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpus.synthetic import acts as a
 from corpus.synthetic import moves as m
 from corpus.synthetic.moves import Move
 
@@ -94,30 +95,36 @@ def scenes() -> list[Scene]:
         Scene("run_forward", (m.run(),)),
         Scene("jog_forward", (m.jog(),)),
         Scene("march_in_place", (m.march(),)),
-        Scene("squat", (m.squat(),)),
-        Scene("crouch", (m.crouch(),)),
-        Scene("bow", (m.bow(),)),
-        Scene("jump", (m.jump(),)),
-        Scene("jump_forward", (m.jump_forward(),)),
-        Scene("raise_both_arms", (m.raise_arms(),)),
-        Scene("spread_arms", (m.raise_arms("side"),)),
-        Scene("stretch", (m.stretch(),)),
-        Scene("sit_stand", (m.sit(), m.stand())),
-        Scene("walk_then_jump", (m.walk(3), m.jump())),
-        Scene("run_then_jump", (m.run(6), m.jump_forward())),
-        Scene("squat_then_jump", (m.squat(), m.jump())),
-        Scene("jump_then_squat", (m.jump(), m.squat())),
-        Scene("bow_then_walk", (m.bow(), m.walk(3))),
-        Scene("walk_then_bow", (m.walk(3), m.bow())),
-        Scene("crouch_jump_stretch", (m.crouch(), m.jump(), m.stretch())),
+        Scene("squat", (a.squat(),)),
+        Scene("crouch", (a.crouch(),)),
+        Scene("bow", (a.bow(),)),
+        Scene("jump", (a.jump(),)),
+        Scene("jump_forward", (a.jump_forward(),)),
+        Scene("raise_both_arms", (a.raise_arms(),)),
+        Scene("spread_arms", (a.raise_arms("side"),)),
+        Scene("stretch", (a.stretch(),)),
+        Scene("clap", (a.clap(),)),
+        Scene("clap_then_bow", (a.clap(), a.bow())),
+        Scene("sit_stand", (a.sit(), a.stand())),
+        Scene("walk_then_jump", (m.walk(3), a.jump())),
+        Scene("run_then_jump", (m.run(6), a.jump_forward())),
+        Scene("squat_then_jump", (a.squat(), a.jump())),
+        Scene("jump_then_squat", (a.jump(), a.squat())),
+        Scene("bow_then_walk", (a.bow(), m.walk(3))),
+        Scene("walk_then_bow", (m.walk(3), a.bow())),
+        Scene("crouch_jump_stretch", (a.crouch(), a.jump(), a.stretch())),
         Scene("walk_then_walk_back", (m.walk(3), m.walk_back(3))),
     ]
-    result += _pair("kick_SIDE", [m.kick(left)], [m.kick(right)])
-    result += _pair("punch_SIDE", [m.punch(left)], [m.punch(right)])
-    result += _pair("wave_SIDE", [m.wave(left)], [m.wave(right)])
-    result += _pair("raise_SIDE_arm", [m.raise_arm(left)], [m.raise_arm(right)])
-    result += _pair("hold_SIDE_arm_out", [m.raise_arm_side(left)], [m.raise_arm_side(right)])
-    result += _pair("raise_SIDE_knee", [m.knee(left)], [m.knee(right)])
+    result += _pair("kick_SIDE", [a.kick(left)], [a.kick(right)])
+    result += _pair("punch_SIDE", [a.punch(left)], [a.punch(right)])
+    result += _pair("wave_SIDE", [a.wave(left)], [a.wave(right)])
+    result += _pair("raise_SIDE_arm", [a.raise_arm(left)], [a.raise_arm(right)])
+    result += _pair("hold_SIDE_arm_out", [a.raise_arm_side(left)], [a.raise_arm_side(right)])
+    result += _pair("raise_SIDE_knee", [a.knee(left)], [a.knee(right)])
+    result += _pair("hop_SIDE", [a.hop(left)], [a.hop(right)])
+    result += _pair("lunge_SIDE", [a.lunge(left)], [a.lunge(right)])
+    result += _pair("throw_SIDE", [a.throw(left)], [a.throw(right)])
+    result += _pair("punch_SIDE_twice", [a.punch(left, 2)], [a.punch(right, 2)], 30.0)
     result += _pair("turn_SIDE", [m.turn(left)], [m.turn(right)])
     result += _pair("turn_around_SIDE", [m.turn_around(left)], [m.turn_around(right)])
     result += _pair("circle_SIDE", [m.circle(left)], [m.circle(right)])
@@ -125,21 +132,32 @@ def scenes() -> list[Scene]:
     result += _pair("step_SIDE", [m.step_aside(left)], [m.step_aside(right)])
     result += _pair("sidestep_SIDE", [m.step_aside(left, 3)], [m.step_aside(right, 3)])
     result += _pair(
-        "walk_then_kick_SIDE", [m.walk(3), m.kick(left)], [m.walk(3), m.kick(right)], 20.0
+        "walk_then_kick_SIDE", [m.walk(3), a.kick(left)], [m.walk(3), a.kick(right)], 20.0
     )
     result += _pair("turn_SIDE_then_walk", [m.turn(left), m.walk(3)], [m.turn(right), m.walk(3)])
     result += _pair("walk_then_turn_SIDE", [m.walk(3), m.turn(left)], [m.walk(3), m.turn(right)])
-    result += _pair("kick_SIDE_then_bow", [m.kick(left), m.bow()], [m.kick(right), m.bow()])
-    result += _pair("wave_SIDE_then_sit", [m.wave(left), m.sit()], [m.wave(right), m.sit()])
+    result += _pair("kick_SIDE_then_bow", [a.kick(left), a.bow()], [a.kick(right), a.bow()])
+    result += _pair("wave_SIDE_then_sit", [a.wave(left), a.sit()], [a.wave(right), a.sit()])
     result += _pair(
-        "punch_SIDE_then_kick", [m.punch(left), m.kick(right)], [m.punch(right), m.kick(left)]
+        "punch_SIDE_then_kick", [a.punch(left), a.kick(right)], [a.punch(right), a.kick(left)]
     )
     result += _pair(
         "step_SIDE_then_raise_arm",
-        [m.step_aside(left), m.raise_arm(right)],
-        [m.step_aside(right), m.raise_arm(left)],
+        [m.step_aside(left), a.raise_arm(right)],
+        [m.step_aside(right), a.raise_arm(left)],
     )
     result += _pair(
-        "raise_SIDE_arm_then_squat", [m.raise_arm(left), m.squat()], [m.raise_arm(right), m.squat()]
+        "raise_SIDE_arm_then_squat", [a.raise_arm(left), a.squat()], [a.raise_arm(right), a.squat()]
+    )
+    result += _pair(
+        "raise_SIDE_arm_kick_wave",
+        [a.raise_arm(left), a.kick(right), a.wave(left, 2)],
+        [a.raise_arm(right), a.kick(left), a.wave(right, 2)],
+    )
+    result += _pair(
+        "lunge_SIDE_then_punch",
+        [a.lunge(left), a.punch(right)],
+        [a.lunge(right), a.punch(left)],
+        -25.0,
     )
     return result
