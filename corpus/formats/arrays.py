@@ -63,7 +63,8 @@ def from_array(
     """Turn an array of joints and what was stored beside it into a motion."""
     assumptions: list[str] = []
     array = _numbers(array, path)
-    if array.ndim in (3, 4) and array.shape[0] == 1 and array.shape[-1] in (3, *_FLAT, FEATURES):
+    flat = array.ndim == 3 and array.shape[2] in (*_FLAT, FEATURES)
+    if (array.ndim == 4 or flat) and array.shape[0] == 1:
         array = array[0]
         assumptions.append("leading batch axis of 1 dropped")
     features = array.ndim == 2 and array.shape[1] == FEATURES

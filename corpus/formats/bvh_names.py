@@ -38,7 +38,7 @@ _PREFIXES = re.compile(r"^(bip\d*|mixamorig\d*|character\d*|joint|def|org)[\W_]*
 _SIDES = (
     re.compile(r"^(left|right)[\W_]*(.+)$", re.I),
     re.compile(r"^(l|r)[\W_]+(.+)$", re.I),
-    re.compile(r"^(l|r)(?=[A-Z])(.+)$"),
+    re.compile(r"^([lrLR])(?=[A-Z][a-z])(.+)$"),
     re.compile(r"^(.+?)[\W_]*(left|right)$", re.I),
     re.compile(r"^(.+?)[\W_]+(l|r)$", re.I),
 )

@@ -70,9 +70,11 @@ def detect(file: Path) -> str:
         )
     if suffix == ".bvh":
         return "bvh"
-    if suffix == ".npz" and amass.POSES in npz_names(file):
-        return "amass"
-    return "arrays"
+    try:
+        return "amass" if suffix == ".npz" and amass.POSES in npz_names(file) else "arrays"
+    except InputError:
+        # The reader refuses it again, as one problem among the others.
+        return "arrays"
 
 
 def scan_path(path: Path, format_name: str | None = None) -> Scan:
