@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from audit.adjudication import decide
 from pydantic import ValidationError
 
+from audit.adjudication import decide
 from audit.protocol import Question
-from corpus.problems import InputError, Problem
+from corpus.problems import Problem
 from exports.folder import MANIFEST
 from exports.records import (
     Content,
@@ -246,6 +246,7 @@ def _decision_problems(content: Content) -> list[Problem]:
     keys = [f"{decision.study} {decision.item_id}" for decision in content.decisions]
     problems = _twice(file, "decision", keys)
     studies = {study.name: study for study in content.studies}
+    axes = _conditions(content)
     by_item: dict[tuple[str, str], list[ReleaseLabel]] = {}
     for label in content.labels:
         by_item.setdefault((label.study, label.item_id), []).append(label)
@@ -262,18 +263,38 @@ def _decision_problems(content: Content) -> list[Problem]:
         if decision.rule == "coordinator":
             continue
         if decision.rule != study.rule:
-            reason = f"{where}: rule {decision.rule}, study {study.name!r} has {study.rule}"
+            reason = f"{where}: rule {decision.rule!r}, study {study.name!r} has {study.rule!r}"
             problems.append(Problem(file=file, reason=reason))
             continue
-        again = _decide(study, labels)
-        if again != decision.outcome:
-            reason = f"{where}: {decision.outcome}; its {len(labels)} labels give {again}"
-            problems.append(Problem(file=file, reason=reason))
+        wrong = _rule_problem(decision, study, labels, axes.get(decision.item_id, {}))
+        if wrong:
+            problems.append(Problem(file=file, reason=f"{where}: {wrong}"))
     return problems
 
 
-def _decide(study: ReleaseStudy, labels: Sequence[ReleaseLabel]) -> str | None:
-    return decide([label.answers for label in labels], study.protocol, study.rule).outcome
+def _conditions(content: Content) -> dict[str, dict[str, str]]:
+    """Strata that decide which questions an item is asked, by item."""
+    kept = {i.item_id: {"corpus": i.corpus, "axis": str(i.axis)} for i in content.items}
+    return kept | {r.item_id: {"corpus": r.corpus, "axis": r.axis} for r in content.excluded}
+
+
+def _rule_problem(
+    decision: ReleaseDecision,
+    study: ReleaseStudy,
+    labels: Sequence[ReleaseLabel],
+    conditions: dict[str, str],
+) -> str | None:
+    if len(labels) < study.ratings_per_item:
+        return f"{len(labels)} labels, the study asks for {study.ratings_per_item}"
+    try:
+        again = decide([label.answers for label in labels], study.protocol, study.rule, conditions)
+    except ValueError as error:
+        return f"the rule cannot be applied again: {error}"
+    if again.outcome != decision.outcome:
+        return f"{decision.outcome}; its {len(labels)} labels give {again.outcome}"
+    if again.votes != decision.votes:
+        return "its votes are not those of its labels"
+    return None
 
 
 def _outcome_problems(content: Content) -> list[Problem]:
@@ -313,7 +334,7 @@ def _agreement_problems(content: Content, stored: Row, manifest: Manifest) -> li
             resamples=config.resamples,
             seed=config.seed,
         )
-    except InputError as error:
+    except ValueError as error:
         return [Problem(file=file, reason=f"cannot be computed again: {error}")]
     place = first_difference(again, stored)
     if place is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.evidence import LabelEvidence, StudyEvidence, all_studies, study_evidence
+from audit.labelling import SHOWN
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study, get_study
 from benchmarks.items import Benchmark, Frozen
@@ -180,8 +181,14 @@ def _label(study: str, label: LabelEvidence) -> ReleaseLabel:
         protocol_version=label.protocol_version,
         seconds=_measured(label.activity.get("seconds"), float),
         plays=_measured(label.activity.get("plays"), int),
+        first_caption=_first_caption(label.activity.get(SHOWN)),
         answers=label.answers,
     )
+
+
+def _first_caption(shown: Any) -> Any:
+    first = shown.split(",")[0] if isinstance(shown, str) else None
+    return first if first in ("caption", "perturbed") else None
 
 
 def _measured(value: Any, kind: type[Any]) -> Any:

@@ -131,6 +131,8 @@ class ReleaseLabel(Record):
     """Seconds the expert was active on the item; null where not measured."""
     plays: int | None
     """Times the clip was played; null where not measured."""
+    first_caption: Literal["caption", "perturbed"] | None
+    """Which of the two stood first, as A, for this expert; null where not recorded."""
     answers: dict[str, Any]
     """Answer by question; on disk each question is a column of its own."""
 
@@ -223,7 +225,7 @@ class ReleaseConfig(Record):
     """Whether free-text answers are included."""
     allow_simulated: bool
     """Whether simulated labels were let in."""
-    resamples: int
+    resamples: int = Field(ge=0, le=100_000)
     """Bootstrap resamples of the agreement intervals."""
     seed: int
     """Seed of the resampling."""

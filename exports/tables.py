@@ -201,7 +201,11 @@ def _sorted(value: Any) -> Any:
 
 def _parse(text: str, place: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        if "\\ud" in text.lower():
+            # An escaped half of a surrogate pair is no text and cannot be written again.
+            canonical_json(value).encode()
+        return value
     except RecursionError as error:
         raise ValueError(f"{place}: expected flat JSON, got deep nesting") from error
     except ValueError as error:
@@ -218,14 +222,12 @@ def _parse_cell(text: str | None, place: str) -> Any:
 
 
 def _kind(annotation: Any) -> ColumnKind:
-    options = [option for option in get_args(annotation) if option is not type(None)]
     if annotation in _SCALARS:
         return _SCALARS[annotation]
+    options = [option for option in get_args(annotation) if option is not type(None)]
     if options and all(isinstance(option, str) for option in options):
         return "text"
-    if len(options) == 1 and options[0] in _SCALARS:
-        return _SCALARS[options[0]]
-    return "json"
+    return _kind(options[0]) if len(options) == 1 else "json"
 
 
 def _cell(value: Any, kind: ColumnKind) -> Any:

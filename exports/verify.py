@@ -37,22 +37,25 @@ def verify_release(folder: Path) -> list[Problem]:
     if MANIFEST not in names:
         raise InputError(f"no release here: {MANIFEST} is missing", file=str(folder))
     foreign = [
-        Problem(file=printable(name), reason="not part of the release")
+        Problem(file=name, reason="not part of the release")
         for name in names
         if name not in (*FILES, MANIFEST)
     ]
+    problems = [*_problems(folder), *foreign]
+    return [Problem(file=printable(p.file), reason=printable(p.reason)) for p in problems]
+
+
+def _problems(folder: Path) -> list[Problem]:
     manifest = _read_manifest(folder)
     if isinstance(manifest, Problem):
-        return [manifest, *foreign]
-    data, problems = _read_files(folder, manifest)
-    problems = [*_listing_problems(manifest), *problems, *foreign]
-    if problems:
-        return problems
-    return content_problems(Parsed(manifest, data))
+        return [manifest]
+    data, broken = _read_files(folder, manifest)
+    problems = [*_listing_problems(manifest), *broken]
+    return problems or content_problems(Parsed(manifest, data))
 
 
 def printable(text: str) -> str:
-    r"""Write a file name so that it can be printed on one line.
+    r"""Write text from outside so that it can be printed on one line.
 
     >>> printable("a\nb")
     'a\\nb'
@@ -70,15 +73,15 @@ def _read_manifest(folder: Path) -> Manifest | Problem:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        return Problem(file=MANIFEST, reason=printable(f"{place}: {first['msg']}"))
+        return Problem(file=MANIFEST, reason=f"{place}: {first['msg']}")
     except ValueError as error:
-        return Problem(file=MANIFEST, reason=printable(str(error)))
+        return Problem(file=MANIFEST, reason=str(error))
 
 
 def _listing_problems(manifest: Manifest) -> list[Problem]:
     listed = [entry.file for entry in manifest.files]
     problems = [
-        Problem(file=MANIFEST, reason=f"lists {printable(name)!r}, which no release has")
+        Problem(file=MANIFEST, reason=f"lists {name!r}, which no release has")
         for name in sorted(set(listed) - set(FILES))
     ]
     problems += [
@@ -108,7 +111,7 @@ def _read_files(folder: Path, manifest: Manifest) -> tuple[dict[str, bytes], lis
             reason = f"size differs: {entry.size} bytes in the manifest, {len(content)} here"
             problems.append(Problem(file=entry.file, reason=reason))
         elif (found := sha256(content)) != entry.sha256:
-            reason = f"SHA-256 differs: {printable(entry.sha256)} in the manifest, {found} here"
+            reason = f"SHA-256 differs: {entry.sha256[:64]} in the manifest, {found} here"
             problems.append(Problem(file=entry.file, reason=reason))
         else:
             data[entry.file] = content

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from audit.adjudication import decide
 from audit.protocols.stride_audit import STRIDE_AUDIT
 from benchmarks.items import Item, Provenance, make_item
 from benchmarks.stride import StrideAxis, Triplet
@@ -77,11 +78,20 @@ def study(name: str = "pilot", simulated: bool = False) -> StudySource:
                     protocol_version=STRIDE_AUDIT.version,
                     seconds=12.5 + position,
                     plays=3,
+                    first_caption="caption" if position % 2 else "perturbed",
                     answers=answers(
                         "no" if against else "yes", one.stratum["axis"], str(position + 3)
                     ),
                 )
             )
+    verdicts = {
+        one.id: decide(
+            [label.answers for label in labels if label.item_id == one.id],
+            STRIDE_AUDIT,
+            conditions={"axis": one.stratum["axis"]},
+        )
+        for one in items
+    }
     return StudySource(
         name=name,
         protocol=STRIDE_AUDIT,
@@ -92,15 +102,9 @@ def study(name: str = "pilot", simulated: bool = False) -> StudySource:
         labels=tuple(labels),
         decisions=tuple(
             ReleaseDecision(
-                study=name,
-                item_id=one.id,
-                outcome="rejected" if one.id == rejected else "accepted",
-                rule=STRIDE_AUDIT.decision,
-                reason="by the rule",
-                votes={"fluent": {"yes": 3, "no": 0}},
-                simulated=simulated,
+                study=name, item_id=item_id, simulated=simulated, **verdict.model_dump()
             )
-            for one in items
+            for item_id, verdict in verdicts.items()
         ),
         surplus_labels=1,
     )

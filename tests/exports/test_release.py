@@ -32,7 +32,7 @@ def test_items_hold_the_accepted_and_excluded_the_rest(source: StudySource, spec
     excluded = {row["item_id"]: row for row in from_jsonl(files["excluded.jsonl"])}
     assert set(excluded) == {item(5).id, item(6, parent=item(5).id).id}
     assert excluded[item(5).id]["outcome"] == "rejected"
-    assert excluded[item(5).id]["reason"] == "by the rule"
+    assert excluded[item(5).id]["reason"] == "failed: distinguishable has 0 yes of 3"
     open_row = excluded[item(6, parent=item(5).id).id]
     assert (open_row["outcome"], open_row["parent"]) == ("undecided", item(5).id)
     manifest = json.loads(files["manifest.json"])
