@@ -20,7 +20,10 @@ CHUNK_CELLS = 4_000_000
 """Cells of the weight matrix that are held at once (32 MB)."""
 FEW_UNITS = 20
 """Below this many resampled units an interval carries a warning (a rule of thumb)."""
+UNTRUSTED = 0.05
+"""From this share of undefined resamples on, the warning says so (ours)."""
 DEFAULT_RESAMPLES = 5_000
+"""Resamples behind an interval unless asked otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +305,8 @@ def _report(statistic: Statistic, replicates: Replicates | None, level: float) -
         found = interval(statistic.value, replicates, level)
         undefined = float(np.isnan(replicates.values).mean())
         if undefined > 0:
-            warnings.append(f"undefined in {_share(undefined)} of the resamples")
+            rough = ": the interval is not to be trusted" if undefined >= UNTRUSTED else ""
+            warnings.append(f"undefined in {_share(undefined)} of the resamples{rough}")
         if found is None and undefined < 1:
             warnings.append("no interval: every resample gives the same value")
     return Coefficient(

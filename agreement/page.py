@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agreement.report import Report
+    from collections.abc import Sequence
+
+    from agreement.coefficient import Coefficient
+    from agreement.report import CheckReport, Group, Report
 
 TEMPLATE = "report.html.j2"
 SHADES = ("#1f4e79", "#4a86b8", "#9cc3e0", "#e8c07d", "#d08a3e", "#a1521f", "#7a7a7a", "#b9b9b9")
@@ -43,6 +46,9 @@ def render_html(report: Report) -> str:
         describe=describe,
         shades=SHADES,
         pair_kappa=_pair_kappa,
+        by_names=_by_names,
+        short=_short,
+        shown_in_forest=_shown_in_forest,
     )
 
 
@@ -75,9 +81,34 @@ def _plain_reason(reason: str | None) -> str:
     }[reason]
 
 
-def _pair_kappa(check: Any, first: int, second: int) -> Any:
+def _pair_kappa(check: CheckReport, first: int, second: int) -> Coefficient | None:
     """Cohen's kappa of a pair: quadratic on ordered axes, plain on nominal ones."""
     wanted: dict[str, Any] = {"raters": [first, second]}
     if check.analysis.axis.level != "nominal":
         wanted = {**wanted, "weights": "quadratic"}
     return check.analysis.find("cohen_kappa", **wanted)
+
+
+def _by_names(groups: Sequence[Group]) -> list[tuple[str, list[Group]]]:
+    """Put groups under the names of what they are broken down by."""
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        found.setdefault(" × ".join(group.stratum), []).append(group)
+    return list(found.items())
+
+
+def _shown_in_forest(check: CheckReport) -> int:
+    """Position of the coefficient drawn for strata: kappa on nominal axes, else alpha."""
+    few = len(check.headline) == 1
+    return 0 if few else 1 if check.analysis.axis.level == "nominal" else 2
+
+
+def _short(coefficient: str) -> str:
+    """Name a coefficient where there is little room."""
+    return {
+        "percent_agreement": "Agreement",
+        "fleiss_kappa": "Fleiss’ κ",
+        "krippendorff_alpha": "α",
+        "gwet_ac1": "AC1",
+        "gwet_ac2": "AC2",
+    }[coefficient]

@@ -283,7 +283,10 @@ def ratings_of_rows(rows: Sequence[RatingRow]) -> list[Ratings]:
     return [
         from_records(
             build_axis(name, group[0].level, group[0].domain),
-            [RatingRecord(r.item_id, r.rater, r.label, r.clip_id, r.stratum) for r in group],
+            [
+                RatingRecord(r.item_id, r.rater, r.label, r.clip_id or None, r.stratum)
+                for r in group
+            ],
         )
         for name, group in by_axis.items()
     ]
