@@ -1,0 +1,70 @@
+"""The command line: `motionjury GROUP COMMAND`. Heavy libraries are imported by the commands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from corpus.problems import InputError
+from motionjury import __version__
+from motionjury.commands import agreement, app, corpus, demo, draft, people, release, render, study
+from motionjury.commands.house import doctor_command, init_command, status_command
+
+cli = typer.Typer(
+    name="motionjury",
+    help="The workbench in which motion-language benchmarks are made and kept honest.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+cli.command("init")(init_command)
+cli.command("demo")(demo.demo_command)
+cli.command("doctor")(doctor_command)
+cli.command("status")(status_command)
+cli.command("app")(app.app_command)
+for group, module, text in (
+    ("corpus", corpus, "Motions and captions in."),
+    ("draft", draft, "Draft benchmark items."),
+    ("render", render, "Render stimuli."),
+    ("study", study, "Studies: create, launch, close, status."),
+    ("people", people, "Experts, coordinators, analysts and their links."),
+    ("agreement", agreement, "Agreement coefficients and reports."),
+    ("release", release, "Verified releases: build and verify."),
+):
+    cli.add_typer(module.app, name=group, help=text, no_args_is_help=True)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"motionjury {__version__}")
+        raise typer.Exit
+
+
+@cli.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Motions to verified benchmark releases, with people in the loop."""
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends as one line on stderr and exit code 2."""
+    try:
+        cli()
+    except InputError as error:
+        print(f"motionjury: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    except KeyboardInterrupt:
+        print("motionjury: stopped; run the same command again to go on", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""Commands: one file per group. Each loads, calls a stage, saves; heavy imports stay inside."""

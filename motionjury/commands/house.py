@@ -1,0 +1,153 @@
+"""`init`, `status`, `doctor`: the workspace itself and what this machine can do."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from corpus.problems import InputError
+from motionjury import __version__
+from motionjury.options import JsonOption, WorkspaceOption, print_json
+from motionjury.workspace import Workspace, init_workspace, open_workspace
+
+
+def init_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
+    name: Annotated[str | None, typer.Option(help="Name shown to people.")] = None,
+    database_url: Annotated[
+        str | None, typer.Option(help="Another database, e.g. postgresql+psycopg://…")
+    ] = None,
+) -> None:
+    """Make a workspace. Example: `motionjury init my-benchmark`."""
+    workspace = init_workspace(directory, name, database_url)
+    print(f"workspace {workspace.name!r} is ready in {workspace.root}")
+
+
+def status_command(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Say what the workspace holds. Example: `motionjury status --json`."""
+    opened = open_workspace(workspace)
+    summary = workspace_summary(opened)
+    if as_json:
+        print_json(summary)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{summary['name']} ({summary['path']})", show_header=False)
+    for key in ("clips", "captions", "media"):
+        table.add_row(key, str(summary[key]))
+    for state, count in summary["items"].items():
+        table.add_row(f"items {state}", str(count))
+    for study in summary["studies"]:
+        mark = f", {study['simulated_labels']} simulated" if study["simulated_labels"] else ""
+        table.add_row(
+            f"study {study['name']}",
+            f"{study['state']}: {study['items']} items, {study['labels']} labels{mark}",
+        )
+    Console().print(table)
+
+
+def workspace_summary(workspace: Workspace) -> dict[str, Any]:
+    """Count what a workspace holds.
+
+    Args:
+        workspace: An open workspace.
+
+    Returns:
+        Name, path, numbers of clips, captions and media, items by state, and the studies with
+        their state, items and labels (how many of them simulated).
+    """
+    from store.summary import count_rows, study_counts
+
+    with workspace.db.read() as session:
+        return {
+            "name": workspace.name,
+            "path": str(workspace.root),
+            **count_rows(session),
+            "studies": study_counts(session),
+        }
+
+
+def doctor_command(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Check this machine and the workspace; exit 1 when something needed is missing.
+
+    Example: `motionjury doctor`.
+    """
+    checks = [_python_check(), _ffmpeg_check(), _body_check(), _browser_check()]
+    try:
+        opened = open_workspace(workspace)
+    except InputError as error:
+        if workspace is not None:
+            raise
+        checks.append(_check("workspace", True, f"none opened ({error.problem.reason})"))
+    else:
+        checks.extend(_workspace_checks(opened))
+    if as_json:
+        print_json({"version": __version__, "checks": checks})
+    else:
+        for check in checks:
+            print(f"{'ok  ' if check['ok'] else 'MISS'} {check['name']}: {check['detail']}")
+    if not all(check["ok"] for check in checks):
+        raise typer.Exit(1)
+
+
+def _check(name: str, ok: bool, detail: str) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "detail": detail}
+
+
+def _python_check() -> dict[str, Any]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return _check("python", sys.version_info >= (3, 11), f"{version} (3.11 or newer is needed)")
+
+
+def _ffmpeg_check() -> dict[str, Any]:
+    import subprocess
+
+    import imageio_ffmpeg
+
+    try:
+        binary = imageio_ffmpeg.get_ffmpeg_exe()
+        run = subprocess.run(
+            [binary, "-hide_banner", "-encoders"], capture_output=True, text=True, timeout=30
+        )
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+        return _check("ffmpeg", False, f"cannot be run: {error}")
+    has_x264 = "libx264" in run.stdout
+    return _check("ffmpeg", has_x264, "with libx264" if has_x264 else "lacks libx264")
+
+
+def _body_check() -> dict[str, Any]:
+    from render.body import load_body
+
+    body = load_body()
+    return _check("embedded body", True, f"{len(body.vertices)} vertices, {len(body.faces)} faces")
+
+
+def _browser_check() -> dict[str, Any]:
+    import os
+    import shutil
+
+    names = [os.environ.get("MOTIONJURY_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
+    found = next((path for name in names if name and (path := shutil.which(name))), None)
+    detail = "found" if found else "not found: only the browser tests need it"
+    return _check("chromium", True, detail)
+
+
+def _workspace_checks(workspace: Workspace) -> list[dict[str, Any]]:
+    summary = workspace_summary(workspace)
+    with workspace.db.read() as session:
+        from store.clips import list_media
+
+        lost = [
+            media.file for media in list_media(session) if not (workspace.media_dir / media.file).is_file()
+        ]
+    detail = f"all {summary['media']} rendered clips are there"
+    if lost:
+        detail = f"{len(lost)} rendered clips are missing, first {lost[0]}: run `motionjury render all`"
+    return [
+        _check("workspace", True, f"{summary['name']}: {summary['clips']} clips"),
+        _check("media", not lost, detail),
+    ]
