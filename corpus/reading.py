@@ -258,7 +258,10 @@ def load_motion(clip: Clip, base: Path) -> Motion:
     path = base / clip.path
     motion = _load(clip.format, path, ReadOptions(**clip.options))
     if clip.span is not None:
-        motion = motion.cropped(*clip.span)
+        try:
+            motion = motion.cropped(*clip.span)
+        except ValueError as error:
+            raise InputError(str(error), file=str(path)) from error
     if motion.content_hash() != clip.content_hash:
         raise InputError(
             f"expected the motion imported as {clip.id} (content hash "

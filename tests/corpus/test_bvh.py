@@ -37,15 +37,18 @@ SCHEMES = {
         spine(*(f"mixamorig:{n}" for n in ("Hips", "Spine", "Spine1", "Spine2", "Neck", "Head"))),
     ),
     "lafan": names_like(
-        "{Side}UpLeg {Side}Leg {Side}Foot {Side}Toe {Side}Shoulder {Side}Arm {Side}ForeArm {Side}Hand",
+        "{Side}UpLeg {Side}Leg {Side}Foot {Side}Toe {Side}Shoulder {Side}Arm "
+        "{Side}ForeArm {Side}Hand",
         spine("Hips", "Spine", "Spine1", "Spine2", "Neck", "Head"),
     ),
     "xsens": names_like(
-        "{Side}Hip {Side}Knee {Side}Ankle {Side}Toe {Side}Collar {Side}Shoulder {Side}Elbow {Side}Wrist",
+        "{Side}Hip {Side}Knee {Side}Ankle {Side}Toe {Side}Collar {Side}Shoulder "
+        "{Side}Elbow {Side}Wrist",
         spine("Hips", "Chest", "Chest2", "Chest3", "Neck", "Head"),
     ),
     "bandai": names_like(
-        "UpperLeg_{S} LowerLeg_{S} Foot_{S} Toes_{S} Shoulder_{S} UpperArm_{S} LowerArm_{S} Hand_{S}",
+        "UpperLeg_{S} LowerLeg_{S} Foot_{S} Toes_{S} Shoulder_{S} UpperArm_{S} "
+        "LowerArm_{S} Hand_{S}",
         spine("Hips", "Spine", "Chest", "Chest2", "Neck", "Head"),
     ),
     "smpl": names_like(
