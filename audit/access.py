@@ -1,22 +1,30 @@
-"""Who may do what: people, personal links, roles, and media that only their owner may fetch.
+"""Personal links, and media that only their owner may fetch.
 
-A link's secret is shown once; only its SHA-256 is kept. Roles are checked by the functions that
-write, on every call, not by the page that called them. ``None`` as actor means the owner of the
-workspace at the command line.
+A link's secret is shown once; only its SHA-256 is kept.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-import time
-from typing import Literal, get_args
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from audit.attempts import BadCodes
-from benchmarks.items import Frozen
+from audit.people import (
+    ROLES,
+    AccessError,
+    Person,
+    Role,
+    add_person,
+    as_person,
+    find_person,
+    list_people,
+    require,
+    require_actor,
+)
+from audit.records import clock
 from corpus.problems import InputError
 from store.clips import Media, get_media
 from store.events import log
@@ -30,105 +38,25 @@ from store.tables import (
     StudyRow,
 )
 
-Role = Literal["expert", "coordinator", "analyst"]
-ROLES: tuple[Role, ...] = get_args(Role)
-"""Experts label; coordinators run studies; analysts read results."""
-
-NAME_LIMIT = 120
-"""Longest name of a person, characters."""
+__all__ = [
+    "ROLES",
+    "AccessError",
+    "Person",
+    "Role",
+    "add_person",
+    "find_person",
+    "grant_media",
+    "invite",
+    "list_people",
+    "media_for_token",
+    "redeem",
+    "require",
+    "require_actor",
+    "revoke",
+]
 
 _bad_codes = BadCodes(limit=10, window_seconds=600.0)
 _DAY = 86400.0
-
-
-class AccessError(InputError):
-    """Someone asked for what they may not have."""
-
-
-class Person(Frozen):
-    """Someone with access."""
-
-    id: str
-    """Random id."""
-    name: str
-    """For coordinators only; never leaves the workspace."""
-    role: Role
-    """What they may do."""
-    simulated: bool
-    """Whether a program answers in their place."""
-    active: bool
-    """False once revoked."""
-
-
-def add_person(
-    session: Session,
-    name: str,
-    role: str,
-    simulated: bool = False,
-    *,
-    actor: str | None = None,
-    now: float | None = None,
-) -> Person:
-    """Add a person.
-
-    Args:
-        session: A writing session.
-        name: Shown to coordinators only.
-        role: One of ``ROLES``.
-        simulated: Whether a program answers in their place.
-        actor: Coordinator who does it; ``None`` at the command line.
-        now: UTC seconds; the clock by default.
-
-    Returns:
-        The person.
-
-    Raises:
-        InputError: The name is empty, too long or not printable, or the role is unknown.
-        AccessError: The actor is no coordinator.
-    """
-    require_actor(session, actor, "coordinator")
-    clean = name.strip()
-    if not clean or len(clean) > NAME_LIMIT or not clean.isprintable():
-        raise InputError(f"expected a name of 1 to {NAME_LIMIT} printable characters")
-    if role not in ROLES:
-        raise InputError(f"unknown role {role!r}; roles are {list(ROLES)}")
-    row = PersonRow(
-        id=secrets.token_hex(8),
-        name=clean,
-        role=role,
-        simulated=simulated,
-        active=True,
-        created_at=_clock(now),
-    )
-    session.add(row)
-    session.flush()
-    details = {"role": role, "simulated": simulated}
-    log(session, "person_added", person_id=actor, subject=row.id, details=details, at=now)
-    return _person(row)
-
-
-def list_people(session: Session) -> list[Person]:
-    """Return everyone, in the order they were added."""
-    query = select(PersonRow).order_by(PersonRow.created_at, PersonRow.id)
-    return [_person(row) for row in session.scalars(query)]
-
-
-def find_person(session: Session, id_or_name: str) -> Person:
-    """Return the one person with this id or name.
-
-    Raises:
-        InputError: Nobody, or more than one person, is called so.
-    """
-    query = select(PersonRow).where(
-        (PersonRow.id == id_or_name) | (PersonRow.name == id_or_name.strip())
-    )
-    found = list(session.scalars(query))
-    if not found:
-        raise InputError(f"unknown person {id_or_name!r}")
-    if len(found) > 1:
-        ids = sorted(row.id for row in found)
-        raise InputError(f"{len(found)} people are called {id_or_name!r}; name one by id: {ids}")
-    return _person(found[0])
 
 
 def invite(
@@ -159,7 +87,7 @@ def invite(
     require(session, person_id)
     if expires_in_days is not None and not expires_in_days > 0:
         raise InputError(f"expected expires_in_days above 0, got {expires_in_days}")
-    at = _clock(now)
+    at = clock(now)
     secret = secrets.token_urlsafe(24)
     row = InviteRow(
         id=secrets.token_hex(8),
@@ -201,7 +129,7 @@ def redeem(session: Session, secret: str, client: str = "", now: float | None = 
         AccessError: The code is unknown, revoked or expired, the person was revoked, or this
             client sent too many wrong codes.
     """
-    at = _clock(now)
+    at = clock(now)
     if _bad_codes.blocked(client, at):
         raise AccessError("too many wrong codes from here; wait ten minutes and try again")
     row = session.scalars(
@@ -217,7 +145,7 @@ def redeem(session: Session, secret: str, client: str = "", now: float | None = 
         raise AccessError("this link has expired; ask your coordinator for a new one")
     details = {"invite": row.id}
     log(session, "signed_in", person_id=person.id, subject=person.id, details=details, at=at)
-    return _person(person)
+    return as_person(person)
 
 
 def revoke(
@@ -239,7 +167,7 @@ def revoke(
     row = session.get(PersonRow, person_id, with_for_update=True)
     if row is None:
         raise InputError(f"unknown person {person_id!r}")
-    at = _clock(now)
+    at = clock(now)
     row.active = False
     session.execute(
         update(InviteRow)
@@ -253,37 +181,6 @@ def revoke(
     )
     session.flush()
     log(session, "person_revoked", person_id=actor, subject=person_id, at=at)
-
-
-def require(session: Session, person_id: str, *roles: str) -> Person:
-    """Return an active person with one of these roles.
-
-    Args:
-        session: Any session.
-        person_id: Who asks.
-        *roles: Roles that may; any role when none is named.
-
-    Raises:
-        AccessError: Unknown, revoked, or another role.
-    """
-    row = session.get(PersonRow, person_id)
-    if row is None:
-        raise AccessError("unknown person; open your personal link again")
-    if not row.active:
-        raise AccessError("your access was revoked; ask your coordinator")
-    if roles and row.role not in roles:
-        raise AccessError(f"this needs the role {' or '.join(roles)}; yours is {row.role}")
-    return _person(row)
-
-
-def require_actor(session: Session, actor: str | None, *roles: str) -> None:
-    """Check the role of whoever acts; ``None`` is the workspace's owner at the command line.
-
-    Raises:
-        AccessError: As :func:`require`.
-    """
-    if actor is not None:
-        require(session, actor, *roles)
 
 
 def grant_media(session: Session, person_id: str, study_id: str, media_key: str) -> str:
@@ -323,7 +220,7 @@ def grant_media(session: Session, person_id: str, study_id: str, media_key: str)
                 person_id=person_id,
                 study_id=study_id,
                 media_key=media_key,
-                created_at=time.time(),
+                created_at=clock(None),
             )
         )
         session.flush()
@@ -363,11 +260,3 @@ def _require_part(session: Session, person_id: str, study_id: str) -> StudyRow:
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _clock(now: float | None) -> float:
-    return time.time() if now is None else now
-
-
-def _person(row: PersonRow) -> Person:
-    return Person(**{name: getattr(row, name) for name in Person.model_fields})

@@ -15,7 +15,7 @@ from typing import Literal
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from audit.access import require, require_actor
+from audit.people import AccessError, require, require_actor
 from audit.records import Study, StudyError, clock, get_study, lock_member, open_study
 from benchmarks.items import Frozen
 from store.events import log
@@ -214,6 +214,25 @@ def has_room(session: Session, study: Study, item_id: str, person_id: str, now: 
         )
     )
     return (others or 0) < study.config.ratings_per_item
+
+
+def own_assignment(
+    session: Session, assignment_id: str, person_id: str
+) -> tuple[Study, AssignmentRow]:
+    """Return an assignment of this person in an open study; what they do there waits for this.
+
+    Raises:
+        AccessError: It is not this person's, or they are unknown, revoked or no expert.
+        StudyError: The study is not open.
+    """
+    require(session, person_id, "expert")
+    found = session.get(AssignmentRow, assignment_id)
+    if found is None or found.person_id != person_id:
+        raise AccessError("no such item for you")
+    study = open_study(session, found.study_id)
+    lock_member(session, study.id, person_id)
+    session.refresh(found, with_for_update=True)
+    return study, found
 
 
 def as_assignment(row: AssignmentRow) -> Assignment:

@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from audit.access import AccessError, grant_media, require
+from audit.access import grant_media
+from audit.people import AccessError, require
 from audit.protocols.registry import PROTOCOLS
 from audit.records import (
     Study,

@@ -8,17 +8,14 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from audit.records import Study, as_study
+from audit.ratings import counted_labels
 from benchmarks.items import Frozen, Item
 from store.clips import get_clip
 from store.items import get_item
 from store.tables import (
     AssignmentRow,
     DecisionRow,
-    LabelRow,
-    MemberRow,
     StudyItemRow,
-    StudyRow,
 )
 
 
@@ -71,11 +68,6 @@ class StudyEvidence(Frozen):
     """Assignments whose label came too late to count."""
 
 
-def all_studies(session: Session) -> list[Study]:
-    """Return every study of the workspace, by name."""
-    return [as_study(row) for row in session.scalars(select(StudyRow).order_by(StudyRow.name))]
-
-
 def study_evidence(session: Session, study_id: str) -> StudyEvidence:
     """Read the items, labels and decisions of a study.
 
@@ -88,26 +80,6 @@ def study_evidence(session: Session, study_id: str) -> StudyEvidence:
     """
     work = select(StudyItemRow.item_id).where(
         StudyItemRow.study_id == study_id, StudyItemRow.purpose == "work"
-    )
-    newest = (
-        select(LabelRow.assignment_id, func.max(LabelRow.revision).label("revision"))
-        .where(LabelRow.study_id == study_id)
-        .group_by(LabelRow.assignment_id)
-        .subquery()
-    )
-    labels = session.execute(
-        select(LabelRow, MemberRow.code)
-        .join(
-            newest,
-            (LabelRow.assignment_id == newest.c.assignment_id)
-            & (LabelRow.revision == newest.c.revision),
-        )
-        .join(AssignmentRow, AssignmentRow.id == LabelRow.assignment_id)
-        .join(
-            MemberRow,
-            (MemberRow.study_id == LabelRow.study_id) & (MemberRow.person_id == LabelRow.person_id),
-        )
-        .where(AssignmentRow.state == "done", LabelRow.item_id.in_(work))
     )
     decisions = session.scalars(
         select(DecisionRow).where(DecisionRow.study_id == study_id).order_by(DecisionRow.item_id)
@@ -122,10 +94,16 @@ def study_evidence(session: Session, study_id: str) -> StudyEvidence:
         items=items,
         licences=_licences(session, items),
         labels=tuple(
-            sorted(
-                (_label(row, code) for row, code in labels),
-                key=lambda label: (label.item_id, label.rater),
+            LabelEvidence(
+                item_id=row.item_id,
+                rater=code,
+                simulated=row.simulated,
+                revision=row.revision,
+                protocol_version=row.protocol_version,
+                answers=row.answers,
+                activity=row.activity,
             )
+            for row, code, _record in counted_labels(session, study_id)
         ),
         decisions=tuple(
             DecisionEvidence(
@@ -147,15 +125,3 @@ def _licences(session: Session, items: Iterable[Item]) -> dict[str, tuple[str, .
         clip = get_clip(session, clip_id)
         found.setdefault(clip.corpus, set()).update({clip.licence} - {""})
     return {corpus: tuple(sorted(found[corpus])) for corpus in sorted(found)}
-
-
-def _label(row: LabelRow, code: str) -> LabelEvidence:
-    return LabelEvidence(
-        item_id=row.item_id,
-        rater=code,
-        simulated=row.simulated,
-        revision=row.revision,
-        protocol_version=row.protocol_version,
-        answers=row.answers,
-        activity=row.activity,
-    )

@@ -1,4 +1,4 @@
-"""Answers in: autosaved drafts, submissions, changed answers. Nothing is lost, nothing doubled.
+"""Answers in: submissions and changed answers. Nothing is lost, nothing doubled.
 
 A submission carries an id chosen by the client: the same id again is the same submission.
 Labels are append-only; a changed answer is a new revision, and the newest one counts.
@@ -12,10 +12,11 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from audit.access import AccessError, require
-from audit.answers import AnswerError, check_activity, check_answers, check_draft
-from audit.assignment import has_room
+from audit.answers import AnswerError, check_activity, check_answers
+from audit.assignment import has_room, own_assignment
 from audit.blind import caption_order
+from audit.drafts import Draft, StaleDraftError, load_draft, save_draft
+from audit.people import require
 from audit.protocols.registry import PROTOCOLS
 from audit.ratings import RatingRow, study_ratings
 from audit.records import (
@@ -25,12 +26,10 @@ from audit.records import (
     conditions_of,
     get_study,
     item_record,
-    lock_member,
-    open_study,
 )
 from benchmarks.items import Frozen
 from store.events import log
-from store.tables import AssignmentRow, DraftRow, LabelRow
+from store.tables import AssignmentRow, LabelRow
 
 __all__ = [
     "AnswerError",
@@ -51,25 +50,6 @@ SHOWN = "captions"
 """Key of a stored label's activity under which the order of the captions is kept; it tells which
 one came with the clip, so no record that a view gets has it."""
 _ID_LIMIT = 200
-
-
-class StaleDraftError(StudyError):
-    """Another window, or a submission, is ahead of what was sent."""
-
-
-class Draft(Frozen):
-    """Autosaved answers."""
-
-    assignment_id: str
-    """The assignment."""
-    version: int
-    """Counts up with every save; 0 when nothing was saved yet."""
-    answers: dict[str, Any]
-    """Answers so far, unchecked."""
-    activity: dict[str, Any]
-    """Seconds, plays, frames stepped so far."""
-    saved_at: float | None
-    """UTC seconds; null when nothing was saved yet."""
 
 
 class Label(Frozen):
@@ -95,84 +75,6 @@ class Label(Frozen):
     """Whether it came after the ratings wanted were full; then it counts nowhere."""
     created_at: float
     """UTC seconds."""
-
-
-def save_draft(
-    session: Session,
-    assignment_id: str,
-    person_id: str,
-    answers: dict[str, Any],
-    activity: dict[str, Any],
-    version: int,
-    now: float | None = None,
-) -> int:
-    """Keep what was chosen so far; the lease is renewed while the rating is still wanted.
-
-    Args:
-        session: A writing session.
-        assignment_id: An assignment of this person.
-        person_id: The expert.
-        answers: Answers so far, by question; checked only for being plain and not huge.
-        activity: What the browser measured so far.
-        version: Version this window loaded or last saved, 0 for none. The same save sent again
-            is recognised.
-        now: UTC seconds; the clock by default.
-
-    Returns:
-        The new version.
-
-    Raises:
-        StaleDraftError: Another window saved since, or the item was submitted.
-        AnswerError: The answers cannot be kept.
-        AccessError: The assignment is not this person's, or they were revoked.
-        StudyError: The study is not open.
-    """
-    at = clock(now)
-    study, row = _own(session, assignment_id, person_id)
-    if row.state != "held":
-        raise StaleDraftError("this item was already submitted; open it under your answers")
-    kept = check_draft(PROTOCOLS[study.protocol], answers)
-    measured = check_activity(activity)
-    draft = session.get(DraftRow, row.id, populate_existing=True)
-    current = 0 if draft is None else draft.version
-    if draft is not None and version == current - 1 and draft.answers == kept:
-        return current
-    if version != current:
-        raise StaleDraftError(
-            f"this item was changed in another window (version {current} there, {version} here); "
-            "reload to go on from there"
-        )
-    if draft is None:
-        draft = DraftRow(assignment_id=row.id)
-        session.add(draft)
-    draft.version, draft.answers, draft.activity = current + 1, kept, measured
-    draft.saved_at = at
-    if has_room(session, study, row.item_id, person_id, at):
-        row.lease_until = max(row.lease_until, at + study.config.lease_minutes * 60.0)
-    session.flush()
-    _log(session, "draft_saved", row, at, version=draft.version, lease_until=row.lease_until)
-    return draft.version
-
-
-def load_draft(session: Session, assignment_id: str, person_id: str) -> Draft:
-    """Return what was saved last; version 0 and no answers when nothing was.
-
-    Args:
-        session: Any session.
-        assignment_id: An assignment of this person.
-        person_id: The expert.
-
-    Raises:
-        AccessError: The assignment is not this person's, or they were revoked.
-    """
-    require(session, person_id, "expert")
-    row = session.get(AssignmentRow, assignment_id)
-    if row is None or row.person_id != person_id:
-        raise AccessError("no such item for you")
-    draft = session.get(DraftRow, assignment_id)
-    if draft is None:
-        return Draft(assignment_id=assignment_id, version=0, answers={}, activity={}, saved_at=None)
-    return Draft(**{name: getattr(draft, name) for name in Draft.model_fields})
 
 
 def submit(
@@ -209,7 +111,7 @@ def submit(
         StudyError: The study is not open, or its form changed since it was made.
     """
     at = clock(now)
-    study, row = _own(session, assignment_id, person_id)
+    study, row = own_assignment(session, assignment_id, person_id)
     known = _submitted(session, row, submission_id)
     if known is not None:
         return known
@@ -255,7 +157,7 @@ def revise(
         StudyError: The item was not submitted yet, the study is not open, or its form changed.
     """
     at = clock(now)
-    study, row = _own(session, assignment_id, person_id)
+    study, row = own_assignment(session, assignment_id, person_id)
     known = _submitted(session, row, submission_id)
     if known is not None:
         return known
@@ -285,19 +187,6 @@ def my_labels(session: Session, study_id: str, person_id: str) -> list[Label]:
     )
     newest = {row.id: _as_label(label, row.state) for label, row in session.execute(query)}
     return list(newest.values())
-
-
-def _own(session: Session, assignment_id: str, person_id: str) -> tuple[Study, AssignmentRow]:
-    require(session, person_id, "expert")
-    found = session.get(AssignmentRow, assignment_id)
-    if found is None or found.person_id != person_id:
-        raise AccessError("no such item for you")
-    study = open_study(session, found.study_id)
-    lock_member(session, study.id, person_id)
-    row = session.get(AssignmentRow, assignment_id, populate_existing=True, with_for_update=True)
-    if row is None:
-        raise AccessError("no such item for you")
-    return study, row
 
 
 def _submitted(session: Session, row: AssignmentRow, submission_id: str) -> Label | None:

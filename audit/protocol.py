@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from benchmarks.items import Frozen
+from benchmarks.items import Benchmark, Frozen
 
 QuestionKind = Literal["choice", "multi", "likert", "verdict", "text"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -82,7 +82,7 @@ class Protocol(Frozen):
     """Shown at the top of the page."""
     paper: str
     """Source, paper and section."""
-    benchmark: str
+    benchmark: Benchmark
     """Benchmark whose items it takes."""
     shows: tuple[Literal["video", "captions", "question", "prompt"], ...]
     """What of the item is drawn."""

@@ -122,6 +122,29 @@ def open_study(session: Session, study_id: str) -> Study:
     return as_study(row)
 
 
+def locked_study(session: Session, id_or_name: str) -> StudyRow:
+    """Return the row of a study, locked until the commit.
+
+    Raises:
+        StudyError: There is none.
+    """
+    row = study_row(session, id_or_name)
+    session.refresh(row, with_for_update=True)
+    return row
+
+
+def draft_study(session: Session, id_or_name: str) -> StudyRow:
+    """Return the row of a study that may still be changed, locked until the commit.
+
+    Raises:
+        StudyError: There is none, or it was launched.
+    """
+    row = locked_study(session, id_or_name)
+    if row.state != "draft":
+        raise StudyError(f"study {row.name!r} was launched already; it does not change any more")
+    return row
+
+
 def lock_member(session: Session, study_id: str, person_id: str) -> MemberRow:
     """Return a person's part in a study; what they do there waits for one another.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from audit.access import require, require_actor
 from audit.adjudication import RULES, CloseReport, apply
-from audit.answers import AnswerError, check_answers
+from audit.gold import Gold, add_training
+from audit.people import require, require_actor
 from audit.progress import ExpertProgress, Progress, StratumProgress, progress
 from audit.protocols.registry import PROTOCOLS
 from audit.records import (
@@ -19,15 +18,14 @@ from audit.records import (
     StudyError,
     as_study,
     clock,
-    conditions_of,
+    draft_study,
     get_study,
-    study_row,
+    locked_study,
 )
-from audit.training import Gold
-from benchmarks.items import Item
+from benchmarks.items import Benchmark, Item, ItemState
 from store.clips import media_for_clip
 from store.events import log
-from store.items import add_items, get_item, set_state
+from store.items import get_item, list_items, set_state
 from store.tables import ItemRow, MemberRow, StudyItemRow, StudyRow
 
 __all__ = [
@@ -42,12 +40,15 @@ __all__ = [
     "add_training",
     "close",
     "create_study",
+    "free_items",
     "get_study",
     "launch",
     "list_studies",
     "progress",
     "studies_of",
 ]
+
+_REVIEWABLE: tuple[ItemState, ...] = ("drafted", "in_review")
 
 
 def create_study(
@@ -114,60 +115,6 @@ def create_study(
     return as_study(row)
 
 
-def add_training(
-    session: Session,
-    study_id: str,
-    entries: Sequence[tuple[Item, Gold]],
-    actor: str | None = None,
-    now: float | None = None,
-) -> None:
-    """Add training items to a study that was not launched yet.
-
-    Args:
-        session: A writing session.
-        study_id: The study.
-        entries: Items with what is right about them. Items that the workspace does not have yet
-            are added to it; they stay ``drafted`` and never become work in any study.
-        actor: Coordinator who does it; ``None`` at the command line.
-        now: UTC seconds; the clock by default.
-
-    Raises:
-        AccessError: The actor is no coordinator.
-        StudyError: The study was launched, an item is in it already or is work in another
-            study, or the expected answers are not answers of the protocol.
-    """
-    require_actor(session, actor, "coordinator")
-    row = _draft_row(session, study_id)
-    protocol = PROTOCOLS[row.protocol]
-    last = session.scalar(
-        select(func.max(StudyItemRow.position)).where(StudyItemRow.study_id == row.id)
-    )
-    position = 0 if last is None else last + 1
-    for item, gold in entries:
-        _check_gold(protocol.name, item, gold)
-        add_items(session, [item.model_copy(update={"state": "drafted"})])
-        used = select(StudyItemRow).where(StudyItemRow.item_id == item.id)
-        for other in session.scalars(used):
-            if other.study_id == row.id:
-                raise StudyError(f"item {item.id} is in study {row.name!r} already")
-            if other.purpose == "work":
-                raise StudyError(f"item {item.id} is judged in a study; it cannot be training")
-        session.add(
-            StudyItemRow(
-                study_id=row.id,
-                item_id=item.id,
-                purpose="training",
-                position=position,
-                gold=gold.model_dump(mode="json"),
-                media_key=None,
-            )
-        )
-        position += 1
-    session.flush()
-    details = {"items": [item.id for item, _gold in entries]}
-    log(session, "training_added", person_id=actor, study_id=row.id, details=details, at=now)
-
-
 def add_member(
     session: Session,
     study_id: str,
@@ -193,7 +140,7 @@ def add_member(
     """
     require_actor(session, actor, "coordinator")
     require(session, person_id, "expert")
-    row = _locked(session, study_id)
+    row = locked_study(session, study_id)
     if row.state == "closed":
         raise StudyError(f"study {row.name!r} is closed")
     member = session.get(MemberRow, (row.id, person_id))
@@ -246,7 +193,7 @@ def launch(
             decided meanwhile or is in review in another open study.
     """
     require_actor(session, actor, "coordinator")
-    row = _draft_row(session, study_id)
+    row = draft_study(session, study_id)
     at = clock(now)
     entries = session.execute(
         select(StudyItemRow, ItemRow)
@@ -263,24 +210,25 @@ def launch(
             .where(StudyRow.state == "open", StudyItemRow.purpose == "work")
         )
     )
-    missing = []
-    for entry, item in entries:
-        entry.media_key = _clip_video(session, str(item.record["payload"]["clip_id"]))
-        if entry.media_key is None:
-            missing.append(item.id)
-        if entry.purpose == "training":
-            continue
-        if item.id in elsewhere:
-            raise StudyError(f"item {item.id} is in review in another open study")
-        if item.state == "drafted":
-            set_state(session, item.id, "in_review")
-        elif item.state != "in_review":
-            raise StudyError(f"item {item.id} is {item.state} already")
+    videos = {
+        item.id: _clip_video(session, str(item.record["payload"]["clip_id"]))
+        for _entry, item in entries
+    }
+    missing = [item_id for item_id, video in videos.items() if video is None]
     if missing:
         raise StudyError(
             f"{len(missing)} of {len(entries)} items have no rendered clip (first: {missing[0]}); "
             "run `motionjury render all`"
         )
+    for entry, item in entries:
+        if entry.purpose == "work" and item.id in elsewhere:
+            raise StudyError(f"item {item.id} is in review in another open study")
+        if entry.purpose == "work" and item.state not in _REVIEWABLE:
+            raise StudyError(f"item {item.id} is {item.state} already")
+    for entry, item in entries:
+        entry.media_key = videos[item.id]
+        if entry.purpose == "work" and item.state == "drafted":
+            set_state(session, item.id, "in_review")
     row.state, row.launched_at = "open", at
     session.flush()
     log(session, "study_launched", person_id=actor, study_id=row.id, at=at)
@@ -308,7 +256,7 @@ def close(
         StudyError: It is not open.
     """
     require_actor(session, actor, "coordinator")
-    row = _locked(session, study_id)
+    row = locked_study(session, study_id)
     if row.state != "open":
         raise StudyError(f"study {row.name!r} is not open but {row.state}")
     at = clock(now)
@@ -347,6 +295,31 @@ def studies_of(session: Session, person_id: str) -> list[Study]:
     return [study for study in studies if study.id in mine and study.state != "draft"]
 
 
+def free_items(session: Session, benchmark: Benchmark) -> list[Item]:
+    """Return the items that a new study may take, by id.
+
+    Args:
+        session: Any session.
+        benchmark: Their benchmark.
+
+    Returns:
+        Undecided items that are in no other draft or open study and train nobody.
+    """
+    taken = set(
+        session.scalars(
+            select(StudyItemRow.item_id)
+            .join(StudyRow, StudyRow.id == StudyItemRow.study_id)
+            .where((StudyRow.state != "closed") | (StudyItemRow.purpose == "training"))
+        )
+    )
+    return [
+        item
+        for state in _REVIEWABLE
+        for item in list_items(session, benchmark, state)
+        if item.id not in taken
+    ]
+
+
 def _check_items(session: Session, config: StudyConfig) -> None:
     protocol = PROTOCOLS[config.protocol]
     if not config.item_ids:
@@ -362,46 +335,12 @@ def _check_items(session: Session, config: StudyConfig) -> None:
             raise StudyError(
                 f"item {item_id} is of {item.benchmark}; {protocol.name} takes {protocol.benchmark}"
             )
-        if item.state not in ("drafted", "in_review"):
+        if item.state not in _REVIEWABLE:
             raise StudyError(f"item {item_id} is {item.state} already")
         if item_id in training:
             raise StudyError(f"item {item_id} is a training item; its answers are known")
 
 
-def _check_gold(protocol_name: str, item: Item, gold: Gold) -> None:
-    protocol = PROTOCOLS[protocol_name]
-    if item.benchmark != protocol.benchmark:
-        raise StudyError(f"item {item.id} is of {item.benchmark}; {protocol.name} takes another")
-    conditions = conditions_of(protocol, item.model_dump(mode="json"))
-    lenient = protocol.model_copy(
-        update={
-            "questions": tuple(
-                question.model_copy(update={"required": False}) for question in protocol.questions
-            )
-        }
-    )
-    try:
-        kept = check_answers(lenient, conditions, gold.answers)
-    except AnswerError as error:
-        raise StudyError(f"training item {item.id}: {error}") from error
-    for name in gold.answers:
-        if name not in kept:
-            raise StudyError(f"training item {item.id}: {name!r} is not asked of it")
-
-
 def _clip_video(session: Session, clip_id: str) -> str | None:
     videos = [media for media in media_for_clip(session, clip_id) if media.file.endswith(".mp4")]
     return videos[0].key if videos else None
-
-
-def _locked(session: Session, study_id: str) -> StudyRow:
-    found = study_row(session, study_id)
-    session.refresh(found, with_for_update=True)
-    return found
-
-
-def _draft_row(session: Session, study_id: str) -> StudyRow:
-    row = _locked(session, study_id)
-    if row.state != "draft":
-        raise StudyError(f"study {row.name!r} was launched already; it does not change any more")
-    return row

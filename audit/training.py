@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from audit.access import require
 from audit.answers import check_answers
+from audit.gold import Gold
+from audit.people import require
 from audit.protocols.registry import PROTOCOLS
 from audit.records import (
     StudyError,
@@ -30,15 +30,6 @@ from store.tables import MemberRow, StudyItemRow
 
 TRIED = "training_tried"
 """Action under which a try is logged; its details hold which questions were right."""
-
-
-class Gold(Frozen):
-    """What is right about a training item, and why."""
-
-    answers: dict[str, str] = Field(min_length=1)
-    """Expected answers by question; questions left out are not judged."""
-    explanation: str
-    """Shown after the answer, one or two sentences."""
 
 
 class TrainingItem(Frozen):

@@ -163,6 +163,11 @@ def media_for_clip(session: Session, clip_id: str) -> list[Media]:
     return [_media(row) for row in session.scalars(query)]
 
 
+def list_media(session: Session) -> list[Media]:
+    """Return all rendered media, ordered by key."""
+    return [_media(row) for row in session.scalars(select(MediaRow).order_by(MediaRow.key))]
+
+
 def get_media(session: Session, key: str) -> Media:
     """Return a rendered stimulus.
 
