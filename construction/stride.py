@@ -17,6 +17,7 @@ from construction.sampling import RULE as RANDOM_RULE
 from construction.sampling import random_content, same_text, seeded_order
 from construction.text import actions as action_rule
 from construction.text import mirror as mirror_rule
+from construction.text import temporal as temporal_rule
 from construction.text.outcome import Outcome, OutcomeKind, not_applicable, rejected
 from construction.text.tables import table_hash
 from corpus.clips import Caption, Clip
@@ -25,10 +26,12 @@ from corpus.problems import InputError
 Editor = Callable[[str, int], Outcome]
 
 _EDITORS: dict[StrideAxis, Editor] = {
+    "temporal_order": lambda caption, seed: temporal_rule.reverse_events(caption),
     "mirror_reflection": lambda caption, seed: mirror_rule.mirror(caption),
     "action_identity": action_rule.swap_action,
 }
 _RULES: dict[StrideAxis, tuple[str, tuple[str, ...]]] = {
+    "temporal_order": (temporal_rule.RULE, ("temporal", "verb_use", "verbs")),
     "mirror_reflection": (mirror_rule.RULE, ("lateral", "verbs")),
     "action_identity": (action_rule.RULE, ("actions", "verb_use", "verbs")),
     "random_content": (RANDOM_RULE, ()),

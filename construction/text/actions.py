@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from construction.text.morphology import Tag, readings
+from construction.text.morphology import Tag
 from construction.text.outcome import Outcome, item, not_applicable, rejected
 from construction.text.tables import table, words
 from construction.text.tokens import Token, match_case, replace_spans, tokenize, unreadable
@@ -230,8 +230,3 @@ def swap_action(caption: str, seed: int) -> Outcome:
         return good[seed % len(good)]
     order = ("repeated_action", "related_action", "unclear_use", "arguments")
     return min(candidates, key=lambda c: order.index(c.reason_code))
-
-
-def is_action_word(word: str) -> bool:
-    """Whether a lower-case word is a form of a verb known to the rules."""
-    return bool(readings(word))
