@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from audit.adjudication import decide
 from audit.protocol import Question
+from audit.protocols.registry import PROTOCOLS
 from corpus.problems import Problem
 from exports.folder import MANIFEST
 from exports.records import (
@@ -230,6 +231,7 @@ def _label_problems(content: Content, questions: Sequence[Question]) -> list[Pro
             and not _in_domain(answer, question)
         ]
     for study in content.studies:
+        problems += _protocol_problems(study)
         raters = {row.rater: row.simulated for row in content.labels if row.study == study.name}
         found = (len(raters), sum(raters.values()))
         if found != (study.raters, study.simulated_raters):
@@ -239,6 +241,18 @@ def _label_problems(content: Content, questions: Sequence[Question]) -> list[Pro
             )
             problems.append(Problem(file="studies.json", reason=reason))
     return problems
+
+
+def _protocol_problems(study: ReleaseStudy) -> list[Problem]:
+    """Hold the form against this program's, where it has that version of the protocol."""
+    own = PROTOCOLS.get(study.protocol.name)
+    if own is None or own.version != study.protocol.version:
+        return []
+    same = (own.questions, own.checks) == (study.protocol.questions, study.protocol.checks)
+    if same:
+        return []
+    reason = f"study {study.name!r}: not the form of {own.name} version {own.version}"
+    return [Problem(file="studies.json", reason=reason)]
 
 
 def _decision_problems(content: Content) -> list[Problem]:
@@ -298,20 +312,18 @@ def _rule_problem(
 
 
 def _outcome_problems(content: Content) -> list[Problem]:
-    said: dict[str, dict[str, Outcome | None]] = {}
+    said: dict[str, dict[str, tuple[Outcome, str]]] = {}
     for decision in content.decisions:
-        said.setdefault(decision.item_id, {})[decision.study] = decision.outcome
+        said.setdefault(decision.item_id, {})[decision.study] = (decision.outcome, "")
+    joint = {item_id: joint_outcome(decisions)[0] for item_id, decisions in said.items()}
     problems: list[Problem] = []
     for item in content.items:
-        outcome = joint_outcome(said[item.item_id])[0] if item.item_id in said else "undecided"
+        outcome = joint.get(item.item_id, "undecided")
         if outcome != "accepted":
             reason = f"item {item.item_id} is kept; decisions.jsonl says {outcome}"
             problems.append(Problem(file="items.jsonl", reason=reason))
     for row in content.excluded:
-        # An item that one of several studies left open is undecided, whatever the others say.
-        if row.outcome == "undecided":
-            continue
-        outcome = joint_outcome(said[row.item_id])[0] if row.item_id in said else "undecided"
+        outcome = joint.get(row.item_id, "undecided")
         if outcome != row.outcome:
             reason = f"item {row.item_id} is {row.outcome}; decisions.jsonl says {outcome}"
             problems.append(Problem(file="excluded.jsonl", reason=reason))

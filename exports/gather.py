@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.evidence import LabelEvidence, StudyEvidence, all_studies, study_evidence
+from audit.evidence import LabelEvidence, StudyEvidence, study_evidence
 from audit.labelling import SHOWN
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study, get_study
+from audit.studies import list_studies
 from benchmarks.items import Benchmark, Frozen
 from corpus.problems import InputError
 from exports.folder import MANIFEST, check_target, sha256, write_release
@@ -67,7 +68,7 @@ def build_release(
         raise InputError(f"expected a benchmark of {', '.join(RELEASED)}, got {spec.benchmark!r}")
     check_target(out)
     with db.read() as session:
-        known = all_studies(session)
+        known = list_studies(session)
         named = [get_study(session, name) for name in studies]
         chosen, left_out = choose_studies(known, named, spec.benchmark)
         evidence = [study_evidence(session, study.id) for study in chosen]

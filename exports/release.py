@@ -104,7 +104,7 @@ def refuse_simulated(studies: Sequence[StudySource]) -> None:
 def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Content:
     """Sort what the studies found into kept and excluded items, labels and decisions.
 
-    An item is kept when every study that had it accepted it.
+    An item is kept when a study accepted it and none decided otherwise.
 
     Args:
         studies: Studies of one benchmark.
@@ -278,44 +278,42 @@ def release_schema(questions: Sequence[Question]) -> dict[str, Any]:
     }
 
 
-def joint_outcome(
-    outcomes: Mapping[str, Outcome | None], reasons: Sequence[str] = ()
-) -> tuple[Outcome, str]:
-    """Join what the studies that had an item say of it.
+def joint_outcome(decisions: Mapping[str, tuple[Outcome, str]]) -> tuple[Outcome, str]:
+    """Join what studies decided about one item; one that left it open has no say.
 
     Args:
-        outcomes: Outcome by study, at least one; None where the study did not decide.
-        reasons: Reasons of the decisions.
+        decisions: Outcome and reason by study, at least one.
 
     Returns:
         The outcome and why: theirs where all decided the same, else ``undecided``.
 
-    >>> joint_outcome({"first": "accepted", "second": None})
-    ('undecided', 'not decided in study second')
+    >>> joint_outcome({"first": ("rejected", "failed: fluent has 1 yes of 3")})
+    ('rejected', 'failed: fluent has 1 yes of 3')
     """
-    missing = sorted(name for name, outcome in outcomes.items() if outcome is None)
-    if missing:
-        return "undecided", f"not decided in study {', '.join(missing)}"
-    found = {outcome for outcome in outcomes.values() if outcome is not None}
-    if len(found) > 1:
-        said = ", ".join(f"{name}: {outcome}" for name, outcome in sorted(outcomes.items()))
+    outcomes = {outcome for outcome, _ in decisions.values()}
+    if len(outcomes) > 1:
+        said = ", ".join(f"{name}: {outcome}" for name, (outcome, _) in sorted(decisions.items()))
         return "undecided", f"the studies differ ({said})"
-    return found.pop(), "; ".join(dict.fromkeys(reasons))
+    reasons = dict.fromkeys(reason for _, (_, reason) in sorted(decisions.items()))
+    return outcomes.pop(), "; ".join(reasons)
 
 
 def _verdicts(studies: Sequence[StudySource], spec: ReleaseSpec) -> dict[str, tuple[Outcome, str]]:
-    outcomes: dict[str, dict[str, Outcome | None]] = {}
-    reasons: dict[str, list[str]] = {}
+    decided: dict[str, dict[str, tuple[Outcome, str]]] = {}
+    left_open: dict[str, list[str]] = {}
     for study in studies:
-        decided = {decision.item_id: decision for decision in study.decisions}
+        for decision in study.decisions:
+            verdict = (decision.outcome, _without_words(decision, spec).reason)
+            decided.setdefault(decision.item_id, {})[study.name] = verdict
+        ratings = Counter(label.item_id for label in study.labels)
         for item in study.items:
-            decision = decided.get(item.id)
-            outcomes.setdefault(item.id, {})[study.name] = decision.outcome if decision else None
-            if decision:
-                reasons.setdefault(item.id, []).append(_without_words(decision, spec).reason)
+            text = f"{ratings[item.id]} of {study.ratings_per_item} ratings in {study.name}"
+            left_open.setdefault(item.id, []).append(text)
     return {
-        item_id: joint_outcome(outcomes[item_id], reasons.get(item_id, []))
-        for item_id in sorted(outcomes)
+        item_id: joint_outcome(decided[item_id])
+        if item_id in decided
+        else ("undecided", "; ".join(left_open[item_id]))
+        for item_id in sorted(left_open)
     }
 
 

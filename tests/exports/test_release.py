@@ -150,9 +150,26 @@ def test_studies_that_differ_leave_an_item_undecided(source: StudySource, spec: 
     assert len(content.items) == 4
 
 
-def test_joint_outcome_of_one_study_is_its_own():
-    assert joint_outcome({"a": "rejected"}, ["why"]) == ("rejected", "why")
-    assert joint_outcome({"a": "accepted", "b": None})[0] == "undecided"
+def test_an_item_that_a_later_study_took_up_is_decided_by_that_one(spec: ReleaseSpec):
+    later = study("later")
+    first = study("first")
+    target = item(1).id
+    undecided = first.model_copy(
+        update={
+            "labels": tuple(x for x in first.labels if x.item_id != target or x.rater == "A1"),
+            "decisions": tuple(d for d in first.decisions if d.item_id != target),
+        }
+    )
+    alone = release_content([undecided], spec)
+    row = next(row for row in alone.excluded if row.item_id == target)
+    assert (row.outcome, row.reason) == ("undecided", "1 of 3 ratings in first")
+    both = release_content([undecided, later], spec)
+    assert target in {kept.item_id for kept in both.items}
+
+
+def test_joint_outcome_names_each_reason_once():
+    decisions = {"a": ("rejected", "why"), "b": ("rejected", "why"), "c": ("rejected", "so")}
+    assert joint_outcome(decisions) == ("rejected", "why; so")
 
 
 def test_card_draws_hostile_names_as_text(source: StudySource, spec: ReleaseSpec):
