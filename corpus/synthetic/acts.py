@@ -99,9 +99,9 @@ def squat() -> Move:
     return Move(gestures.squat, say("squats", "does a squat"), "a squat")
 
 
-def crouch() -> Move:
-    """Crouch."""
-    return Move(gestures.crouch, say("crouches", "crouches down low"))
+def crouch(hold: float = 0.7) -> Move:
+    """Crouch and stay low for ``hold`` seconds."""
+    return Move(lambda p: gestures.crouch(p, hold), say("crouches", "crouches down low"))
 
 
 def bow() -> Move:

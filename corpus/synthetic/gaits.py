@@ -131,8 +131,12 @@ def _swing(
     off = gait.heel_off
     swing = land - lift
     toe_up = gait.toe_up * (0.4 if last else 1.0)
-    p.place[side].hold(lift - 0.001)
-    p.lift[side].hold(lift)
+    leave = lift + 0.03
+    p.place[side].hold(leave - 0.001)
+    p.lift[side].hold(lift - 0.001)
+    p.lift[side].through(
+        lift, (0.0,), (0.0,), (2.2 * (gait.lift + gait.high_knee) / (0.36 * swing) ** 2,)
+    )
     p.pitch[side].hold(heel)
     p.pitch[side].through(lift, (0.92 * off,))
     p.pitch[side].through(lift + 0.13 * swing, (off,))
@@ -146,8 +150,8 @@ def _swing(
     p.pitch[side].rest(land + flat, (0.0,))
     # The foot leaves briskly: it is pulled along by the leg that trails.
     here, there = p.place[side].last.value, np.array(p.foothold(side, place, width))
-    p.place[side].through(lift, here, np.zeros(3), 4.0 * (there - here) / swing**2)
-    p.place[side].rest(land, there)
+    p.place[side].through(leave, here, np.zeros(3), 3.0 * (there - here) / swing**2)
+    p.place[side].rest(land - 0.02, there)
 
 
 def _carry(
@@ -179,7 +183,7 @@ RUN = Gait(
     bounce=0.03, lean=0.22, twist=0.13, arm_swing=0.75, elbow=1.55, track=0.45, start_swing=0.8,
 )  # fmt: skip
 JOG = RUN._replace(
-    step_time=0.38, swing=0.44, lift=0.18, lean=0.14, arm_swing=0.5, bounce=0.022, heel_off=0.7
+    step_time=0.38, swing=0.46, lift=0.18, lean=0.14, arm_swing=0.5, bounce=0.022, heel_off=0.7
 )
 BACK = Gait(
     step_time=0.6, swing=0.46, lift=0.07, heel_off=0.25, toe_up=-0.3, sway=0.5, lean=0.03,

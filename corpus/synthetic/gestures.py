@@ -43,12 +43,11 @@ def kick(p: Performer, side: str) -> None:
     t = start + p.vary(0.42)
     p.shift(t, stay, 0.92)
     p.height.rest(t, (STANDING - 0.025,))
-    for track in (p.place[side], p.lift[side], p.pitch[side]):
-        track.hold(start + 0.3)
+    p.leave(side, start + 0.3)
     back, chamber = t + 0.14, t + 0.36
     snap = chamber + p.vary(0.17)
     recoil, end = snap + 0.3, snap + 0.78
-    p.foot_in_air(side, back, 0.0, -0.70, -0.28, 0.7)
+    p.foot_in_air(side, back, 0.0, -0.60, -0.28, 0.75)
     p.foot_in_air(side, chamber, 0.0, -0.42, 0.26, 0.45)
     high = p.vary(0.2, 0.25)
     p.foot_in_air(side, snap, -0.02, -high, float(np.sqrt(0.802**2 - high**2)), 0.35)
@@ -75,8 +74,7 @@ def knee_raise(p: Performer, side: str) -> None:
     stay = other(side)
     t = start + 0.4
     p.shift(t, stay, 0.95)
-    for track in (p.place[side], p.lift[side], p.pitch[side]):
-        track.hold(start + 0.32)
+    p.leave(side, start + 0.32)
     up = t + p.vary(0.5)
     p.foot_in_air(side, t + 0.1, 0.0, -0.66, 0.02, 0.5)
     p.foot_in_air(side, up, 0.0, -0.38, 0.3, 0.15, rest=True)
@@ -245,8 +243,7 @@ def hop(p: Performer, side: str, times: int = 3) -> None:
     up = start + 0.62
     p.shift(start + 0.4, side, 0.95)
     p.height.rest(start + 0.4, (STANDING - 0.02,))
-    for track in (p.place[free], p.lift[free], p.pitch[free]):
-        track.hold(start + 0.3)
+    p.leave(free, start + 0.3)
     p.foot_in_air(free, up, 0.0, -0.5, -0.27, 0.75)
     trunk(p, up, (0.1, s * 0.05, 0), (0.08, -s * 0.06, 0))
     for arm in SIDES:

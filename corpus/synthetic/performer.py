@@ -159,9 +159,16 @@ class Performer:
         getattr(self.lift[side], key)(t, (height - base[1],))
         getattr(self.pitch[side], key)(t, (toes,))
 
+    def leave(self, side: str, t: float) -> None:
+        """Let a foot roll up from time ``t``, lift and only then travel."""
+        self.pitch[side].hold(t)
+        self.lift[side].hold(t + 0.06)
+        self.lift[side].through(t + 0.11, (0.012,))
+        self.place[side].hold(t + 0.12)
+
     def plant(self, side: str, t: float, at: Place | None = None, width: float = STANCE) -> None:
-        """Put a foot flat on the floor at time ``t``."""
-        self.place[side].rest(t, self.foothold(side, self.at if at is None else at, width))
+        """Put a foot flat on the floor at time ``t``, coming down from above."""
+        self.place[side].rest(t - 0.05, self.foothold(side, self.at if at is None else at, width))
         self.lift[side].rest(t, (0.0,))
         self.pitch[side].rest(t, (0.0,))
 

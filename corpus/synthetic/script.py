@@ -112,7 +112,7 @@ def scenes() -> list[Scene]:
         Scene("jump_then_squat", (a.jump(), a.squat())),
         Scene("bow_then_walk", (a.bow(), m.walk(3))),
         Scene("walk_then_bow", (m.walk(3), a.bow())),
-        Scene("crouch_jump_stretch", (a.crouch(), a.jump(), a.stretch())),
+        Scene("crouch_jump_stretch", (a.crouch(0.35), a.jump(), a.stretch())),
         Scene("walk_then_walk_back", (m.walk(3), m.walk_back(3))),
     ]
     result += _pair("kick_SIDE", [a.kick(left)], [a.kick(right)])
