@@ -1,0 +1,1 @@
+"""What people see: the Streamlit server, its views, the player component."""

@@ -1,0 +1,45 @@
+"""What the routes and the script share: database, media folder, cookie signer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from annotation_app.identity import Signer
+    from store.session import Database
+
+
+@dataclass(frozen=True)
+class AppContext:
+    """One per server process; safe to share between threads."""
+
+    db: Database
+    """The workspace database."""
+    media_dir: Path
+    """Folder of the rendered clips."""
+    signer: Signer
+    """Signs and verifies the session cookie."""
+    name: str
+    """Name of the workspace, shown to coordinators."""
+
+
+_current: AppContext | None = None
+
+
+def set_context(context: AppContext) -> None:
+    """Set the context before the server starts."""
+    global _current
+    _current = context
+
+
+def get_context() -> AppContext:
+    """Return the context of this server.
+
+    Raises:
+        RuntimeError: The script runs outside ``annotation_app.server.serve``.
+    """
+    if _current is None:
+        raise RuntimeError("no context set; start the app with `motionjury app`")
+    return _current

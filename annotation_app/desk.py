@@ -1,0 +1,123 @@
+"""What lies on an expert's desk: the next training item or the next item, and how far they are."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from annotation_app.form import legend, minutes_left, task_data
+from audit.access import grant_media
+from audit.assignment import claimable, next_assignment, upcoming
+from audit.blind import BlindItem, blind_item, blind_training
+from audit.labelling import load_draft, my_labels
+from audit.protocols.registry import PROTOCOLS
+from audit.records import Study, StudyError, get_study
+from audit.training import Feedback, standing, training_items
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+_TRAINING_LEAD = "A practice item: you are told afterwards what was right. Nothing here counts."
+
+
+def desk_state(session: Session, study_id: str, person_id: str) -> dict[str, Any]:
+    """Return all that the labelling page is told; claims the next item where there is one.
+
+    Args:
+        session: A writing session.
+        study_id: An open study.
+        person_id: An expert who takes part in it.
+
+    Returns:
+        Plain JSON; ``task`` is None when nothing is left for this person.
+
+    Raises:
+        AccessError: The person was revoked or takes no part in the study.
+        StudyError: The study is not open.
+    """
+    study = get_study(session, study_id)
+    if standing(session, study.id, person_id).trained:
+        return _work_state(session, study, person_id)
+    return _training_state(session, study, person_id)
+
+
+def training_item_of(session: Session, study_id: str, person_id: str, handle: str) -> str:
+    """Return the id of the training item behind the handle that the page knows it by.
+
+    Raises:
+        StudyError: No training item of this person has that handle.
+    """
+    for entry in training_items(session, study_id, person_id):
+        blind = blind_training(session, study_id, person_id, entry.item_id)
+        if blind.assignment_id == handle:
+            return entry.item_id
+    raise StudyError("this is no training item of the study")
+
+
+def feedback_data(study: Study, feedback: Feedback) -> dict[str, Any]:
+    """Return the feedback on a training item as the page draws it."""
+    protocol = PROTOCOLS[study.protocol]
+    questions = {}
+    for entry in feedback.questions:
+        names = {option.value: option.text for option in protocol.question(entry.question).options}
+        expected = names.get(entry.expected, entry.expected)
+        questions[entry.question] = {
+            "right": entry.right,
+            "explanation": "" if entry.right else f"Here the answer is {expected}.",
+        }
+    return {
+        "passed": feedback.passed or feedback.trained,
+        "message": feedback.explanation,
+        "questions": questions,
+    }
+
+
+def _work_state(session: Session, study: Study, person_id: str) -> dict[str, Any]:
+    now = time.time()
+    assignment = next_assignment(session, study.id, person_id, now)
+    labels = my_labels(session, study.id, person_id)
+    remaining = len(claimable(session, study, person_id, now)) + (assignment is not None)
+    seconds = [float(label.activity.get("seconds") or 0.0) for label in labels]
+    progress = {
+        "done": len(labels),
+        "total": len(labels) + remaining,
+        "minutes": minutes_left([value for value in seconds if value > 0], remaining),
+    }
+    if assignment is None:
+        return _state(study, None, progress, None)
+    draft = load_draft(session, assignment.id, person_id)
+    task = task_data(
+        PROTOCOLS[study.protocol],
+        blind_item(session, assignment.id, person_id),
+        answers=draft.answers,
+        version=draft.version,
+        activity=draft.activity,
+    )
+    key = upcoming(session, study.id, person_id, now)
+    preload = grant_media(session, person_id, study.id, key) if key else None
+    return _state(study, task, progress, preload)
+
+
+def _training_state(session: Session, study: Study, person_id: str) -> dict[str, Any]:
+    entries = training_items(session, study.id, person_id)
+    ahead = [entry for entry in entries if not entry.passed] or entries
+    items: list[BlindItem] = [
+        blind_training(session, study.id, person_id, entry.item_id) for entry in ahead[:2]
+    ]
+    task = task_data(PROTOCOLS[study.protocol], items[0])
+    task["lead"] = _TRAINING_LEAD
+    progress = {"done": entries.index(ahead[0]), "total": len(entries), "minutes": None}
+    follows = items[1].stimuli if len(items) > 1 else ()
+    return _state(study, task, progress, follows[0].token if follows else None)
+
+
+def _state(
+    study: Study, task: dict[str, Any] | None, progress: dict[str, Any], preload: str | None
+) -> dict[str, Any]:
+    return {
+        "study": {"id": study.id, "title": PROTOCOLS[study.protocol].title},
+        "task": task,
+        "progress": progress,
+        "preload": preload,
+        "legend": legend(),
+    }

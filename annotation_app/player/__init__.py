@@ -1,0 +1,21 @@
+"""The labelling component: markup, style and script, read as they are; no build step."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("player.js", "form.js", "labelling.js")
+
+
+@cache
+def source(name: str) -> str:
+    """Return the text of one file of the component, e.g. ``labelling.css``."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    """Return the component's one script: the player, the form, the page, in that order."""
+    return "\n".join(source(name) for name in _SCRIPTS)

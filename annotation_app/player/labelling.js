@@ -1,0 +1,377 @@
+// The labelling page: one key handler, autosave, submit, and the next clip loaded beforehand.
+// Saves go to the app's own routes, so that each has an answer of its own and can be retried.
+
+const RETRY_MS = 2000;
+const TYPING_MS = 400;
+
+// 128 random bits; randomUUID is missing where the page is not served over https.
+function randomId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function post(path, body) {
+  const response = await fetch("/work/" + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-MotionJury": "1" },
+    body: JSON.stringify(body),
+    keepalive: true, // a save outlives the tab that sent it
+  });
+  const answer = await response.json();
+  return { ok: response.ok, status: response.status, ...answer };
+}
+
+// Seconds during which the page was visible; pauses are not counted, nothing is counted twice.
+class Stopwatch {
+  start(seconds) {
+    this.sum = seconds;
+    this.since = document.visibilityState === "visible" ? performance.now() : null;
+  }
+  visibility() {
+    const visible = document.visibilityState === "visible";
+    if (!visible) {
+      this.sum = this.seconds();
+      this.since = null;
+    } else this.since ??= performance.now();
+  }
+  seconds() {
+    return this.sum + (this.since === null ? 0 : (performance.now() - this.since) / 1000);
+  }
+}
+
+class Desk {
+  constructor(root) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+    this.player = new ClipPlayer(root);
+    this.form = new AnswerForm(root, (typing) => this.changed(typing));
+    this.watch = new Stopwatch();
+    this.state = null;
+    this.finished = new Set(); // tasks submitted here; a late rerun must not bring them back
+    this.phase = "answer"; // answer | sending | feedback | stopped
+    this.find(".submit").addEventListener("click", () => this.act());
+    this.find(".submit").addEventListener("mousedown", (event) => event.preventDefault());
+    this.find(".guide").addEventListener("click", () => this.guide());
+    this.find(".sheet").addEventListener("click", () => this.find("dialog.keys").showModal());
+    this.find(".close").addEventListener("click", () => this.find("dialog.keys").close());
+    this.find(".notice button").addEventListener("click", () => location.reload());
+    this.onKey = (event) => this.key(event);
+    this.onVisibility = () => {
+      this.watch.visibility();
+      if (document.visibilityState === "hidden") this.flush();
+    };
+  }
+
+  attach(triggers) {
+    this.triggers = triggers;
+    document.addEventListener("keydown", this.onKey, true);
+    document.addEventListener("visibilitychange", this.onVisibility);
+  }
+
+  detach() {
+    document.removeEventListener("keydown", this.onKey, true);
+    document.removeEventListener("visibilitychange", this.onVisibility);
+    this.player.video?.pause();
+  }
+
+  // Called on every rerun of the Streamlit script; the page's own state is newer.
+  offer(state) {
+    const id = state.task?.id;
+    if (this.state && (this.finished.has(id) || this.state.task?.id === id)) return;
+    this.show(state);
+  }
+
+  show(state) {
+    const { task } = state;
+    if (!task) return this.leave();
+    this.state = state;
+    this.root.setAttribute("aria-busy", "false");
+    this.drawBar();
+    this.notice(null);
+    this.phase = "answer";
+    this.submission = randomId();
+    this.version = task.version;
+    this.dirty = false;
+    this.saving = null;
+    this.watch.start(task.activity?.seconds ?? 0);
+    this.player.load(task.clip, task.activity);
+    this.player.preload(state.preload);
+    this.drawStimulus(task);
+    this.form.load(task.questions, task.answers);
+    this.saved(Object.keys(task.answers ?? {}).length ? "Restored" : "");
+    this.say("");
+    this.button();
+    this.find(".ask").scrollTop = 0;
+  }
+
+  drawBar() {
+    const { study, task, progress } = this.state;
+    this.find(".study").textContent = study.title;
+    const training = task?.kind === "training";
+    const at = Math.min(progress.done + 1, progress.total);
+    this.find(".count").textContent = training
+      ? `Training ${at} of ${progress.total}`
+      : `Item ${at} of ${progress.total}`;
+    const bar = this.find("progress");
+    bar.max = Math.max(progress.total, 1);
+    bar.value = progress.done;
+    const left = progress.minutes;
+    this.find(".left").textContent =
+      left === null || training ? "" : left < 1 ? "under a minute left" : `about ${left} min left`;
+  }
+
+  drawStimulus(task) {
+    const swatches = this.state.legend.map(({ text, colour }) => {
+      const entry = make("li", "", text);
+      entry.style.setProperty("--swatch", colour);
+      return entry;
+    });
+    this.find(".legend").replaceChildren(...swatches);
+    const lead = this.find(".lead");
+    lead.textContent = task.lead;
+    lead.hidden = !task.lead;
+    const prompt = this.find(".prompt");
+    prompt.textContent = task.prompt;
+    prompt.hidden = !task.prompt;
+    const cards = task.captions.map((caption) => {
+      const card = make("div", "caption");
+      card.append(make("span", "letter", caption.letter));
+      const text = make("p", "", caption.text);
+      text.dir = "auto";
+      card.append(text);
+      return card;
+    });
+    this.find(".captions").replaceChildren(...cards);
+    this.root.classList.toggle("no-clip", !task.clip);
+  }
+
+  say(text, kind = "") {
+    const message = this.find(".message");
+    message.textContent = text;
+    message.className = `message ${kind}`;
+  }
+
+  saved(text, kind = "") {
+    const place = this.find(".saved");
+    place.textContent = text;
+    place.className = `saved ${kind}`;
+  }
+
+  notice(text, action = "Reload") {
+    const notice = this.find(".notice");
+    notice.hidden = !text;
+    notice.querySelector("p").textContent = text ?? "";
+    notice.querySelector("button").textContent = action;
+  }
+
+  button() {
+    const submit = this.find(".submit");
+    const words = { answer: this.state.task.kind === "training" ? "Check my answers" : "Submit",
+      sending: "Sending…", feedback: this.passed ? "Continue" : "Try again", stopped: "Stopped" };
+    submit.querySelector("span").textContent = words[this.phase];
+    submit.disabled = this.phase === "sending" || this.phase === "stopped";
+  }
+
+  activity() {
+    return { seconds: Math.round(this.watch.seconds() * 10) / 10, ...this.player.activity() };
+  }
+
+  // --- autosave -------------------------------------------------------------------------
+
+  changed(typing) {
+    if (this.phase !== "answer") return;
+    this.say("");
+    if (this.state.task.kind === "training") return;
+    this.dirty = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save(), typing ? TYPING_MS : 0);
+  }
+
+  body() {
+    const { id } = this.state.task;
+    return { task: id, answers: this.form.value(), activity: this.activity() };
+  }
+
+  // One save at a time, so that versions go up in order; what changed meanwhile goes next.
+  save() {
+    if (!this.saving && this.dirty && this.phase === "answer") {
+      this.saving = this.saveNow().finally(() => {
+        this.saving = null;
+        if (this.dirty && this.phase === "answer" && !this.offline) this.save();
+      });
+    }
+    return this.saving;
+  }
+
+  async saveNow() {
+    const { id } = this.state.task;
+    this.dirty = false;
+    this.saved("Saving…");
+    let answer;
+    try {
+      answer = await post("draft", { ...this.body(), version: this.version });
+    } catch {
+      answer = { ok: false, status: 0 };
+    }
+    if (this.state.task?.id !== id) return;
+    this.offline = false;
+    if (answer.ok) {
+      this.version = answer.version;
+      this.saved(this.dirty ? "Saving…" : "Saved");
+    } else if (answer.status === 0 || answer.status >= 500) {
+      this.dirty = true;
+      this.offline = true;
+      this.saved("Not saved yet, trying again…", "bad");
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => { this.offline = false; this.save(); }, RETRY_MS);
+    } else this.stop(answer);
+  }
+
+  // The last chance before the tab goes away.
+  flush() {
+    if (!this.dirty || this.saving || this.phase !== "answer") return;
+    this.dirty = false;
+    post("draft", { ...this.body(), version: this.version }).then(
+      (answer) => { if (answer.ok) this.version = answer.version; },
+      () => { this.dirty = true; },
+    );
+  }
+
+  stop(answer) {
+    this.phase = "stopped";
+    this.form.lock(true);
+    this.saved("");
+    this.button();
+    this.notice(answer.error, answer.action ?? "Reload");
+  }
+
+  // --- submit ---------------------------------------------------------------------------
+
+  async act() {
+    if (this.phase === "feedback") return this.afterFeedback();
+    if (this.phase !== "answer") return undefined;
+    const missing = this.form.missing();
+    if (missing.length) {
+      this.form.mark(missing.map((q) => q.name));
+      const open = missing.length === 1 ? "One question is" : `${missing.length} questions are`;
+      return this.say(`${open} still open.`, "bad");
+    }
+    const { task, study } = this.state;
+    this.phase = "sending";
+    clearTimeout(this.timer);
+    this.form.lock(true);
+    this.button();
+    await this.saving;
+    if (this.phase !== "sending") return undefined;
+    const path = task.kind === "training" ? "training" : "submit";
+    const body = { ...this.body(), study: study.id, submission: this.submission };
+    let answer;
+    try {
+      answer = await post(path, body);
+    } catch {
+      answer = { ok: false, status: 0 };
+    }
+    if (answer.ok && task.kind === "training") return this.feedback(answer);
+    if (answer.ok) {
+      this.finished.add(task.id);
+      return this.show(answer.state);
+    }
+    if (answer.status === 422) {
+      this.phase = "answer";
+      this.form.lock(false);
+      this.form.mark(Object.keys(answer.questions ?? {}));
+      this.say(answer.error, "bad");
+    } else if (answer.status === 0 || answer.status >= 500) {
+      // The same submission id goes again: however often it arrives, it is one label.
+      this.phase = "answer";
+      this.form.lock(false);
+      this.say("Not sent: the server did not answer. Your answers are kept; press Submit again.", "bad");
+    } else return this.stop(answer);
+    return this.button();
+  }
+
+  feedback(answer) {
+    this.phase = "feedback";
+    this.passed = answer.passed;
+    this.next = answer.state;
+    this.form.feedback(answer.questions);
+    this.say(answer.message, answer.passed ? "good" : "bad");
+    this.button();
+  }
+
+  afterFeedback() {
+    if (this.passed) {
+      this.finished.add(this.state.task.id);
+      return this.show(this.next);
+    }
+    this.phase = "answer";
+    this.form.lock(false);
+    this.form.feedback({});
+    this.say("");
+    return this.button();
+  }
+
+  // Nothing left here: the script decides what comes (done page, next study).
+  leave() {
+    this.phase = "stopped";
+    this.player.load(null, null);
+    this.triggers.setTriggerValue("left", true);
+  }
+
+  guide() {
+    this.player.video?.pause();
+    this.triggers.setTriggerValue("guide", true);
+  }
+
+  // --- keys -----------------------------------------------------------------------------
+
+  key(event) {
+    const target = event.composedPath()[0];
+    const sheet = this.find("dialog.keys");
+    if (event.altKey || event.metaKey || document.querySelector("[data-testid=stDialog]")) return;
+    if (sheet.open) {
+      if (event.key === "?") sheet.close();
+      return;
+    }
+    if (target.matches?.("textarea, input:not([type=range]), select, [contenteditable]")) {
+      if (event.key === "Escape") target.blur();
+      else if (event.key === "Enter" && event.ctrlKey) this.act();
+      else return;
+      event.preventDefault();
+      return;
+    }
+    if (event.ctrlKey) return;
+    // A button reached with Tab keeps its own Enter and Space.
+    if (["Enter", " "].includes(event.key) && target.matches?.("button, a, summary")) return;
+    if (this.command(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }
+
+  command(event) {
+    if (event.key === "Enter" || event.key === "s") {
+      if (!event.repeat) this.act();
+      return true;
+    }
+    if (event.key === "?") this.find("dialog.keys").showModal();
+    else if (event.key === "g") this.guide();
+    else return this.player.key(event) || this.form.key(event);
+    return true;
+  }
+}
+
+const desks = new WeakMap();
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".mj");
+  let desk = desks.get(root);
+  if (!desk) {
+    desk = new Desk(root);
+    desks.set(root, desk);
+  }
+  desk.attach({ setTriggerValue });
+  desk.offer(data);
+  return () => desk.detach();
+}

@@ -1,0 +1,193 @@
+"""The web server: Streamlit's app with our own routes for links, clips and saves."""
+
+from __future__ import annotations
+
+import os
+import socket
+import webbrowser
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from streamlit.starlette import App
+
+from annotation_app.context import AppContext, set_context
+from annotation_app.identity import COOKIE, Signer, set_cookie
+from annotation_app.media import serve_clip
+from annotation_app.plain import plain_page
+from annotation_app.work import answer_post
+from audit.access import AccessError, redeem
+from corpus.problems import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from store.session import Database
+
+SCRIPT = Path(__file__).with_name("main.py")
+
+CONFIG: dict[str, Any] = {
+    "server.headless": True,
+    "server.fileWatcherType": "none",
+    "server.runOnSave": False,
+    "server.showEmailPrompt": False,
+    "server.maxUploadSize": 1,
+    "browser.gatherUsageStats": False,
+    "client.toolbarMode": "minimal",
+    "client.showErrorDetails": "none",
+    "client.showErrorLinks": False,
+    "client.disableDataExport": True,
+    "runner.magicEnabled": False,
+    "logger.level": "warning",
+    "theme.light.primaryColor": "#0b6380",
+    "theme.light.backgroundColor": "#ffffff",
+    "theme.light.secondaryBackgroundColor": "#f3f6f8",
+    "theme.light.textColor": "#16212b",
+    "theme.dark.primaryColor": "#62c4e3",
+    "theme.dark.backgroundColor": "#12181e",
+    "theme.dark.secondaryBackgroundColor": "#1c252d",
+    "theme.dark.textColor": "#e8edf1",
+}
+"""Streamlit's options in force; nothing is read from the user's machine for these."""
+
+_HEADERS = (
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"frame-ancestors 'none'; object-src 'none'; base-uri 'self'"),
+)
+
+
+class SafeHeaders:
+    """Middleware: no referrer (links are secrets), no framing, no type guessing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Add the headers to every HTTP response."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+            await send(message)
+
+        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+def build_app(context: AppContext, *, open_url: str | None = None) -> App:
+    """Build the ASGI application.
+
+    Args:
+        context: Database, media folder, signer.
+        open_url: Address to open in a browser once the server is up.
+
+    Returns:
+        Streamlit's app with ``/enter``, ``/leave``, ``/clip``, ``/work`` and ``/health``.
+    """
+    set_context(context)
+
+    @asynccontextmanager
+    async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
+        if open_url:
+            await run_in_threadpool(webbrowser.open, open_url)
+        yield None
+
+    return App(
+        SCRIPT,
+        lifespan=lifespan,
+        routes=[
+            Route("/enter/{invite}", partial(_enter, context)),
+            Route("/leave", _leave),
+            Route("/clip/{token}", partial(_clip, context)),
+            Route("/work/{action}", partial(answer_post, context), methods=["POST"]),
+            Route("/health", partial(_health, context)),
+        ],
+        middleware=[Middleware(SafeHeaders)],
+    )
+
+
+def serve(
+    database: Database,
+    media_dir: Path,
+    secret: str,
+    *,
+    name: str = "MotionJury",
+    host: str = "127.0.0.1",
+    port: int = 8501,
+    open_browser: bool = False,
+) -> None:
+    """Serve the app and block until it is stopped.
+
+    Args:
+        database: The workspace database.
+        media_dir: Folder of the rendered clips.
+        secret: Key that signs the session cookies, at least 16 characters.
+        name: Name of the workspace.
+        host: Address to listen on; ``0.0.0.0`` for the whole network.
+        port: Port to listen on, 1 to 65535.
+        open_browser: Whether to open the page in a browser.
+
+    Raises:
+        ValueError: The secret is too short.
+        InputError: The address cannot be used.
+    """
+    _check_address(host, port)
+    context = AppContext(database, media_dir, Signer(secret), name)
+    url = f"http://{'localhost' if host in {'0.0.0.0', '::'} else host}:{port}/"
+    app = build_app(context, open_url=url if open_browser else None)
+    app.run(config={**CONFIG, "server.address": host, "server.port": port})
+
+
+def _check_address(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        if os.name != "nt":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on {host} port {port}: {error.strerror}; choose another --port"
+            ) from error
+
+
+async def _enter(context: AppContext, request: Request) -> Response:
+    client = request.client.host if request.client else "unknown"
+
+    def sign_in() -> str:
+        with context.db.write() as session:
+            return redeem(session, str(request.path_params["invite"]), client=client).id
+
+    try:
+        person_id = await run_in_threadpool(sign_in)
+    except AccessError as error:
+        page = plain_page("This link does not work", str(error))
+        return HTMLResponse(page, status_code=403, headers={"Cache-Control": "no-store"})
+    response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
+    set_cookie(response, context, person_id, secure=request.url.scheme == "https")
+    return response
+
+
+async def _leave(_request: Request) -> Response:
+    page = plain_page("You have left", "Your answers are saved. Open your personal link to return.")
+    response = HTMLResponse(page, headers={"Cache-Control": "no-store"})
+    response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+    return response
+
+
+async def _clip(context: AppContext, request: Request) -> Response:
+    return await run_in_threadpool(serve_clip, context, request)
+
+
+async def _health(context: AppContext, _request: Request) -> Response:
+    await run_in_threadpool(context.db.check)
+    return JSONResponse({"status": "ok"})

@@ -1,0 +1,1 @@
+"""One page each: guidelines, labelling, done, the coordinator's console."""

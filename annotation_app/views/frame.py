@@ -1,0 +1,124 @@
+"""The look of the pages around the labelling component, and small parts they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+_COMMON = """
+header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecoration"],
+[data-testid="stStatusWidget"] { display: none !important; }
+[data-testid="stMainBlockContainer"] button:focus-visible { outline: 3px solid
+  var(--st-primary-color); outline-offset: 2px; }
+[data-testid="stMainBlockContainer"] button { min-height: 44px; }
+"""
+_READING = """
+[data-testid="stMainBlockContainer"] { max-width: 56rem; padding: 1.75rem 2rem 3rem; }
+.mj-top { display: flex; gap: .75rem; align-items: center; font-size: .95rem; opacity: .8;
+  margin-bottom: .25rem; }
+.mj-top b { font-weight: 600; } .mj-top a { margin-inline-start: auto; color: inherit; }
+"""
+_TABLE = """
+.mj-table { border-collapse: collapse; width: 100%; font-size: .95rem; }
+.mj-table caption { text-align: start; font-weight: 600; padding: .25rem 0 .5rem; }
+.mj-table th { text-align: start; font-weight: 600; opacity: .8; white-space: nowrap; }
+.mj-table th, .mj-table td { padding: .5rem .9rem .5rem 0; vertical-align: top;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
+.mj-table td.n, .mj-table th.n { text-align: end; font-variant-numeric: tabular-nums; }
+.mj-scroll { overflow-x: auto; }
+.mj-tag { font-size: .8rem; font-weight: 600; padding: .1rem .5rem; border-radius: 1rem;
+  background: #7a3d00; color: #fff; white-space: nowrap; }
+.mj-banner { border: 2px solid #b3611a; border-radius: 8px; padding: .6rem 1rem; font-weight: 600; }
+.mj-bar { display: block; height: 8px; border-radius: 4px; min-width: 8rem; overflow: hidden;
+  background: color-mix(in srgb, currentColor 18%, transparent); }
+.mj-bar i { display: block; height: 100%; background: var(--mj-accent); }
+:root { --mj-accent: #0b6380; }
+@media (prefers-color-scheme: dark) { :root { --mj-accent: #62c4e3; } }
+"""
+_WIDE = _TABLE + _READING.replace("56rem", "76rem")
+_FULL = """
+[data-testid="stMainBlockContainer"] { max-width: none; padding: 0; }
+[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] { gap: 0; }
+[data-testid="stAppViewContainer"], [data-testid="stMain"] { overflow-y: auto; }
+"""
+_STYLES = {"reading": _READING, "wide": _WIDE, "full": _FULL}
+
+
+def style(kind: str) -> None:
+    """Set the page's look: ``reading`` (text), ``wide`` (tables) or ``full`` (labelling)."""
+    st.html(f"<style>{_COMMON}{_STYLES[kind]}</style>")
+
+
+def top(title: str, note: str = "") -> None:
+    """Draw the line above a page: study, the person's code, the way out."""
+    more = f"<span>{escape(note)}</span>" if note else ""
+    st.html(
+        f'<div class="mj-top"><b>{escape(title)}</b>{more}'
+        '<a href="/leave" target="_self">Leave</a></div>'
+    )
+
+
+class Markup(str):
+    """HTML made here from escaped parts; only this is set into a table unescaped."""
+
+
+def tag(text: str) -> Markup:
+    """Return a small mark, e.g. ``simulated``."""
+    return Markup(f'<span class="mj-tag">{escape(text)}</span>')
+
+
+def bar(share: float) -> Markup:
+    """Return a bar filled to a share between 0 and 1."""
+    percent = round(100 * min(max(share, 0.0), 1.0))
+    return Markup(f'<span class="mj-bar"><i style="width:{percent}%"></i></span>')
+
+
+def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Draw a table; numbers stand to the right, everything but ``Markup`` is escaped.
+
+    Args:
+        caption: What the table shows.
+        columns: Headings.
+        rows: Cells, as many as there are headings.
+    """
+    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
+    kind = [' class="n"' if number else "" for number in numeric]
+    head = "".join(
+        f'<th scope="col"{k}>{escape(c)}</th>' for c, k in zip(columns, kind, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{k}>{_cell(c)}</td>" for c, k in zip(row, kind, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    st.html(
+        f'<div class="mj-scroll"><table class="mj-table"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def banner(text: str) -> None:
+    """Draw a line that nobody should overlook."""
+    st.html(f'<div class="mj-banner" role="note">{escape(text)}</div>')
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, Markup):
+        return value
+    return escape("—" if value is None else str(value))
+
+
+def plain_text(text: str) -> str:
+    r"""Escape Markdown so that a text from data is shown as it is.
+
+    >>> plain_text("<b>a*b</b>")
+    '\\<b\\>a\\*b\\</b\\>'
+    """
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$~:" else c for c in text)

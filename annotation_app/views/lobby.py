@@ -1,0 +1,65 @@
+"""Before the work: people without a link, people with several studies, things that went wrong."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotation_app.context import AppContext
+from annotation_app.views.frame import plain_text, style, top
+from audit.access import Person
+from audit.protocols.registry import PROTOCOLS
+from audit.records import Study
+from audit.studies import studies_of
+
+
+def stranger() -> None:
+    """Tell someone without a valid cookie how to get in."""
+    style("reading")
+    st.title("Please open your personal link")
+    st.write(
+        "This page is for people who were invited. Open the link your coordinator sent you; it "
+        "signs you in on this device for thirty days."
+    )
+    st.write("If the link no longer works, ask your coordinator for a new one.")
+
+
+def problem(line: str) -> None:
+    """Say in one line what went wrong."""
+    style("reading")
+    st.title("That did not work")
+    st.write(plain_text(line[:1].upper() + line[1:]))
+    st.button("Try again")
+
+
+def choose_study(context: AppContext, person: Person) -> Study | None:
+    """Return the study an expert works in; draw a choice where there are several.
+
+    Args:
+        context: The server's context.
+        person: An expert.
+
+    Returns:
+        The study, or None when the page drawn is all there is for now.
+    """
+    with context.db.read() as session:
+        studies = [study for study in studies_of(session, person.id) if study.state == "open"]
+    if len(studies) == 1:
+        return studies[0]
+    chosen = st.session_state.get("study")
+    for study in studies:
+        if study.id == chosen:
+            return study
+    style("reading")
+    top("MotionJury")
+    if not studies:
+        st.title("Nothing to do at the moment")
+        st.write("No study is open for you. Your coordinator will tell you when one is.")
+        st.button("Look again")
+        return None
+    st.title("Your studies")
+    for study in studies:
+        title = f"{study.name} · {PROTOCOLS[study.protocol].title}"
+        if st.button(plain_text(title), key=f"study-{study.id}"):
+            st.session_state["study"] = study.id
+            st.rerun()
+    return None

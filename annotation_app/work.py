@@ -1,0 +1,155 @@
+"""Saves from the labelling page: drafts, submissions, training tries; each answered for itself.
+
+They are plain requests rather than Streamlit events, so that a save has an answer, can be sent
+again after a lost connection, and outlives the tab that sent it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from annotation_app.context import AppContext
+from annotation_app.desk import desk_state, feedback_data, training_item_of
+from annotation_app.identity import person_id_of
+from audit.access import AccessError
+from audit.labelling import AnswerError, save_draft, submit
+from audit.records import StudyError, get_study
+from audit.training import check_training
+from corpus.problems import InputError
+
+BODY_LIMIT = 400_000
+"""Largest request accepted, bytes."""
+MARK = "x-motionjury"
+"""Header that only our own page sends: other sites cannot, so they cannot save in one's name."""
+
+
+async def answer_post(context: AppContext, request: Request) -> Response:
+    """Answer ``POST /work/<action>``; action is draft, submit or training.
+
+    Returns:
+        200 with what the action returns; 4xx with ``error``, one line for the person, and for
+        422 ``questions``, the problem of each question.
+    """
+    person_id = person_id_of(context, request.cookies)
+    if person_id is None:
+        return _problem(401, "You are signed out. Open your personal link, then reload this page.")
+    if MARK not in request.headers:
+        return _problem(403, "This request did not come from the labelling page.")
+    action = _ACTIONS.get(str(request.path_params["action"]))
+    if action is None:
+        return _problem(404, "There is no such action.")
+    body = await _body(request)
+    if body is None:
+        return _problem(400, "The page sent something unreadable. Reload it and try again.")
+    try:
+        result = await run_in_threadpool(action, context, person_id, body)
+    except AnswerError as error:
+        return _problem(422, str(error), questions=error.problems)
+    except AccessError as error:
+        return _problem(403, _sentence(error))
+    except StudyError as error:
+        return _problem(409, _sentence(error))
+    except InputError as error:
+        return _problem(400, _sentence(error))
+    return JSONResponse(result, headers={"Cache-Control": "no-store"})
+
+
+def _draft(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    version = body.get("version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise InputError("expected the version of the draft, a whole number")
+    with context.db.write() as session:
+        saved = save_draft(
+            session, _text(body, "task"), person_id, _map(body, "answers"), _activity(body), version
+        )
+    return {"version": saved}
+
+
+def _submit(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    with context.db.write() as session:
+        submit(
+            session,
+            _text(body, "task"),
+            person_id,
+            _text(body, "submission"),
+            _map(body, "answers"),
+            _activity(body),
+        )
+    # The label is safe; what comes next is a matter of its own.
+    return {"state": _next(context, person_id, _text(body, "study"))}
+
+
+def _training(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    study_id = _text(body, "study")
+    with context.db.write() as session:
+        item_id = training_item_of(session, study_id, person_id, _text(body, "task"))
+        feedback = check_training(session, study_id, person_id, item_id, _map(body, "answers"))
+        data = feedback_data(get_study(session, study_id), feedback)
+    if data["passed"]:
+        data["state"] = _next(context, person_id, study_id)
+    return data
+
+
+def _next(context: AppContext, person_id: str, study_id: str) -> dict[str, Any]:
+    try:
+        with context.db.write() as session:
+            return desk_state(session, study_id, person_id)
+    except StudyError:
+        # Closed meanwhile: the page is drawn anew and says so.
+        return {"task": None}
+
+
+_ACTIONS: dict[str, Callable[[AppContext, str, Mapping[str, Any]], dict[str, Any]]] = {
+    "draft": _draft,
+    "submit": _submit,
+    "training": _training,
+}
+
+
+async def _body(request: Request) -> dict[str, Any] | None:
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > BODY_LIMIT:
+            return None
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str):
+        raise InputError(f"expected {name}, a text")
+    return value
+
+
+def _map(body: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = body.get(name)
+    if not isinstance(value, dict):
+        raise InputError(f"expected {name}, values by name")
+    return value
+
+
+def _activity(body: Mapping[str, Any]) -> dict[str, Any]:
+    value = body.get("activity")
+    return value if isinstance(value, dict) else {}
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def _problem(status: int, error: str, **more: Any) -> Response:
+    return JSONResponse(
+        {"error": error, **more}, status_code=status, headers={"Cache-Control": "no-store"}
+    )

@@ -1,0 +1,56 @@
+"""`motionjury app`: serve the pages on which experts label and coordinators watch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from motionjury.options import WorkspaceOption
+
+if TYPE_CHECKING:
+    from motionjury.workspace import Workspace
+
+
+def app_command(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 for the whole network.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Serve the labelling app until it is stopped with Ctrl+C.
+
+    Example: `motionjury app --workspace my-study --port 8501`
+    """
+    from motionjury.workspace import open_workspace
+
+    serve_app(open_workspace(workspace), host, port, browser)
+
+
+def serve_app(workspace: Workspace, host: str, port: int, open_browser: bool) -> None:
+    """Serve the app of a workspace; blocks until it is stopped.
+
+    Args:
+        workspace: An open workspace.
+        host: Address to listen on.
+        port: Port to listen on, 1 to 65535.
+        open_browser: Whether to open the page in a browser.
+
+    Raises:
+        InputError: The address cannot be used.
+    """
+    from annotation_app.server import serve
+
+    serve(
+        workspace.db,
+        workspace.media_dir,
+        workspace.secret,
+        name=workspace.name,
+        host=host,
+        port=port,
+        open_browser=open_browser,
+    )

@@ -1,0 +1,59 @@
+"""One server and one browser for all tests of the app."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from tests.annotation_app import site as site_module
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("app")
+    built = site_module.build(folder / "workspace")
+    process = site_module.start(built, folder / "server.log")
+    yield built
+    process.terminate()
+    process.wait(timeout=20)
+    built.workspace.db.close()
+    text = (folder / "server.log").read_text()
+    assert "Traceback" not in text, text
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("MOTIONJURY_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("no Chromium found (set MOTIONJURY_CHROMIUM)")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_page(chromium):
+    """Return a function that opens a page with a fresh profile."""
+    contexts = []
+
+    def open_page(**options):
+        settings = {"viewport": {"width": 1366, "height": 650}, **options}
+        context = chromium.new_context(**settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
