@@ -148,7 +148,17 @@ def analyse(
     )
 
 
-def _warnings(ratings: Ratings, n_units: int, unit: str) -> list[str]:
+def small_sample_warnings(ratings: Ratings, n_units: int, unit: str) -> list[str]:
+    """Say where there is too little for an interval that can be trusted.
+
+    Args:
+        ratings: The table.
+        n_units: Units that are resampled.
+        unit: What they are.
+
+    Returns:
+        One line each for few units and for few items that bear another label than the commonest.
+    """
     found = []
     if 0 < n_units < FEW_UNITS:
         found.append(f"only {n_units} {unit}s are resampled: intervals are rough below {FEW_UNITS}")
@@ -165,6 +175,11 @@ def _warnings(ratings: Ratings, n_units: int, unit: str) -> list[str]:
                 f"only {rare} items carry a label other than "
                 f"{ratings.axis.domain[commonest]!r}: intervals are too narrow below {RARE}"
             )
+    return found
+
+
+def _warnings(ratings: Ratings, n_units: int, unit: str) -> list[str]:
+    found = small_sample_warnings(ratings, n_units, unit)
     if len(ratings.raters) > MAX_PAIRED_RATERS and ratings.q <= 300:
         found.append(
             f"pairs of raters are listed up to {MAX_PAIRED_RATERS} raters, "

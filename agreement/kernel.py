@@ -144,6 +144,26 @@ def draw(design: Design, resamples: int, seed: int) -> Iterator[Array]:
         yield counts
 
 
+def condense(design: Design, statistics: Sequence[Statistic]) -> tuple[Design, Array]:
+    """Merge kinds of units that add the same to every sum.
+
+    Which rater gave which label matters to few coefficients; for the others many patterns are one,
+    and fewer kinds are quicker to draw.
+
+    Args:
+        design: The units.
+        statistics: All that is evaluated.
+
+    Returns:
+        The merged design and its (kinds, m) sums, those of all statistics side by side.
+    """
+    sums = np.asarray(design.content @ np.hstack([s.sums for s in statistics]))
+    keys = np.column_stack([design.stratum, np.round(sums, 12)])
+    _, first, kind = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    merged = np.bincount(kind.reshape(-1), weights=design.multiplicity).astype(np.int64)
+    return Design(design.content[first], merged, design.stratum[first], design.unit), sums[first]
+
+
 def resample(
     statistics: Sequence[Statistic], design: Design, resamples: int, seed: int
 ) -> list[Replicates]:
@@ -160,7 +180,7 @@ def resample(
     """
     if not statistics:
         return []
-    unit_sums = np.asarray(design.content @ np.hstack([s.sums for s in statistics]))
+    design, unit_sums = condense(design, statistics)
     edges = np.cumsum([0, *(s.sums.shape[1] for s in statistics)])
     spans = [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
     parts: list[list[Array]] = [[] for _ in statistics]

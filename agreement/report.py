@@ -7,9 +7,9 @@ from itertools import combinations, product
 
 import numpy as np
 
-from agreement.analysis import Analysis, analyse
+from agreement.analysis import Analysis, analyse, small_sample_warnings
 from agreement.coefficient import Array, Coefficient
-from agreement.kernel import DEFAULT_RESAMPLES, with_intervals
+from agreement.kernel import DEFAULT_RESAMPLES, make_design, with_intervals
 from agreement.page import render_html
 from agreement.percent import item_agreement
 from agreement.ratings import Ratings
@@ -59,6 +59,8 @@ class Group(Frozen):
     """Items with at least two ratings."""
     coefficients: tuple[Coefficient, ...]
     """The headline coefficients of the stratum, in the order of the whole."""
+    warnings: tuple[str, ...] = ()
+    """Why its intervals are not to be trusted; empty where they are."""
 
 
 class LeftOut(Frozen):
@@ -262,11 +264,13 @@ def _groups(ratings: Ratings, resamples: int, seed: int, level: float) -> Iterat
             if not keep.any():
                 continue
             part = ratings.select(keep)
+            design = make_design(part)
             yield Group(
                 stratum=dict(zip(chosen, cell, strict=True)),
                 n_items=len(part.items),
                 n_pairable=part.n_pairable,
                 coefficients=_few(part, resamples, seed, level),
+                warnings=tuple(small_sample_warnings(part, design.n_units, design.unit)),
             )
 
 
@@ -310,7 +314,7 @@ def _disputed(ratings: Ratings, share: Array, links: dict[str, str]) -> Iterator
 
 def _notes(analysis: Analysis) -> Iterator[str]:
     constant = [rater.rater for rater in analysis.raters if rater.constant]
-    if constant:
+    if constant and sum(count > 0 for count in analysis.labels.values()) != 1:
         yield f"{', '.join(constant)} gave one label throughout: κ with them is 0 or undefined."
     percent = analysis.find("percent_agreement")
     kappa = analysis.find("fleiss_kappa")
