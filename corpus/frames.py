@@ -27,6 +27,9 @@ BODY_CHAIN_METRES = (0.75, 2.1)
 Z_UP_TO_Y_UP: NDArray[np.float64] = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
 """Turn by -90 degrees about X: (x, y, z) becomes (x, z, -y)."""
 
+FURTHEST = 1e7
+"""Largest coordinate read, in the file's unit (ours): 10 km in millimetres."""
+
 _UPRIGHT_SHARE = 0.8
 _EXCHANGED_SHARE = 0.8
 
@@ -92,7 +95,8 @@ def into_frame(
     """
     if len(positions) < 2:
         raise InputError(f"expected at least 2 frames, got {len(positions)}", file=str(file))
-    data = np.asarray(positions, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        data = np.asarray(positions, dtype=np.float64)
     finite = np.asarray(np.isfinite(data).all(axis=2))
     if not finite.all():
         frame, joint = (int(i) for i in np.argwhere(~finite)[0])
@@ -101,6 +105,13 @@ def into_frame(
             f"expected finite positions, got NaN or infinity ({bad} of {len(data)} frames)",
             file=str(file),
             place=f"frame {frame}, joint {SKELETONS[skeleton].joints[joint]}",
+        )
+    furthest = float(np.abs(data).max())
+    if furthest > FURTHEST:
+        raise InputError(
+            f"expected positions within {FURTHEST:g} units of the origin, got {furthest:g}",
+            file=str(file),
+            place=f"frame {int(np.abs(data).max(axis=(1, 2)).argmax())}",
         )
     chosen, said_unit = _unit(data, skeleton, unit, guesses, else_unit, file)
     axis, said_up = _up(data, skeleton, up, file)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus.formats.numpy_files import npz_names, read_npz
 from corpus.formats.source import ReadOptions, Scan, Source, chosen_rate
-from corpus.frames import METRES_PER_UNIT, Z_UP_TO_Y_UP
+from corpus.frames import FURTHEST, METRES_PER_UNIT, Z_UP_TO_Y_UP
 from corpus.kinematics import axis_angle_to_matrix, forward
 from corpus.motion import Motion
 from corpus.problems import InputError
@@ -100,6 +100,11 @@ def _numbers(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
             "expected finite numbers, got NaN or infinity",
             file=str(path),
             place=f"{name}, frame {frame}",
+        )
+    largest = float(np.abs(array).max(initial=0))
+    if largest > FURTHEST:
+        raise InputError(
+            f"expected numbers up to {FURTHEST:g}, got {largest:g}", file=str(path), place=name
         )
     return array
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from corpus.features import FEATURES, recover_joints
 from corpus.formats.numpy_files import npz_names, read_npy, read_npz
 from corpus.formats.source import ReadOptions, Scan, Source, chosen_rate
-from corpus.frames import into_frame
+from corpus.frames import FURTHEST, into_frame
 from corpus.motion import Motion
 from corpus.problems import InputError
 from corpus.skeletons import KIMODO30_AS_SMPL22, SKELETONS
@@ -71,12 +71,13 @@ def from_array(
     fps = _fps(stored, options, path, default=HUMANML3D_FPS if features else None)
     assumptions.append(fps[1])
     if features:
-        if not np.isfinite(array).all():
-            frame = int(np.argwhere(~np.isfinite(array))[0][0])
+        usable = np.isfinite(array) & (np.abs(array) <= FURTHEST)
+        if not usable.all():
+            frame, column = (int(i) for i in np.argwhere(~usable)[0])
             raise InputError(
-                "expected finite features, got NaN or infinity",
+                f"expected finite features up to {FURTHEST:g}, got {array[frame, column]:g}",
                 file=str(path),
-                place=f"frame {frame}",
+                place=f"frame {frame}, feature {column}",
             )
         array = recover_joints(array)
         assumptions.append("joints recovered from 263-dimensional features")

@@ -54,6 +54,11 @@ def load(path: Path, options: ReadOptions) -> Motion:
     # The rate enters the reader only for this file; the positions do not depend on it.
     motion = arrays.load(path, options.model_copy(update={"fps": 30.0}))
     fps = round(motion.frames / seconds, 3)
+    if not 1 <= fps <= 1000:
+        raise InputError(
+            f"expected 1 to 1000 frames a second, got {motion.frames} frames over {seconds:g} s",
+            file=str(path.parent / _META),
+        )
     said = f"fps {fps:g}: {motion.frames} frames over {seconds:.4g} s in {_META}"
     rest = [a for a in motion.assumptions if not a.startswith("fps ")]
     return motion.model_copy(update={"fps": fps, "assumptions": (said, *rest)})

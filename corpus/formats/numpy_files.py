@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import lzma
 import math
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Collection
@@ -20,7 +22,27 @@ MAX_MEMBER_BYTES = 2**30
 """Largest array read, bytes (ours): an hour of SMPL-H poses at 120 fps is 0.54 GB in float64."""
 
 
+_HEADER_ERRORS = (
+    ValueError,
+    TypeError,
+    EOFError,
+    OSError,
+    OverflowError,
+    RecursionError,
+    SyntaxError,
+    tokenize.TokenError,
+)
+"""What numpy raises for headers that are none; it tokenizes those Python 2 may have written."""
+
+
 def _read_npy_stream(stream: BinaryIO, size: int, file: str, place: str) -> NDArray[Any]:
+    with warnings.catch_warnings():
+        # Numpy warns of headers that Python 2 wrote; they are read as well as any other.
+        warnings.simplefilter("ignore", UserWarning)
+        return _checked_array(stream, size, file, place)
+
+
+def _checked_array(stream: BinaryIO, size: int, file: str, place: str) -> NDArray[Any]:
     npy: Any = np.lib.format
     try:
         version = npy.read_magic(stream)
@@ -32,7 +54,7 @@ def _read_npy_stream(stream: BinaryIO, size: int, file: str, place: str) -> NDAr
             raise InputError(f"expected .npy version 1 or 2, got {version}", file=file, place=place)
     except InputError:
         raise
-    except (ValueError, EOFError, OSError, SyntaxError) as error:
+    except _HEADER_ERRORS as error:
         stream.seek(0)
         pickled = stream.read(1) == b"\x80"
         came = "a pickle, which is never loaded" if pickled else "no valid .npy header"
@@ -43,6 +65,8 @@ def _read_npy_stream(stream: BinaryIO, size: int, file: str, place: str) -> NDAr
             file=file,
             place=place,
         )
+    if min(shape, default=0) < 0:
+        raise InputError(f"expected a shape, got {shape}", file=file, place=place)
     promised = math.prod(shape) * dtype.itemsize
     held = size - stream.tell()
     if promised > MAX_MEMBER_BYTES:
@@ -58,7 +82,10 @@ def _read_npy_stream(stream: BinaryIO, size: int, file: str, place: str) -> NDAr
             place=place,
         )
     stream.seek(0)
-    return np.asarray(npy.read_array(stream, allow_pickle=False))
+    try:
+        return np.asarray(npy.read_array(stream, allow_pickle=False))
+    except _HEADER_ERRORS as error:
+        raise InputError(f"expected a .npy array, got: {error}", file=file, place=place) from error
 
 
 def read_npy(path: Path) -> NDArray[Any]:

@@ -95,6 +95,7 @@ def test_ids_come_from_the_path(tmp_path):
         ({"mocap_framerate": np.float64(0)}, "mocap_framerate", "got 0.0"),
         ({"mocap_framerate": np.array("fast")}, "mocap_framerate", "got dtype <U4"),
         ({"trans": None}, "trans", "got none"),
+        ({"trans": np.full((FRAMES, 3), 1e300)}, "trans", "got 1e+300"),
         ({"trans": np.zeros((3, 3))}, "trans", "got (3, 3)"),
         ({"poses": np.zeros((FRAMES, 100))}, "poses", "got (24, 100)"),
         ({"poses": np.zeros((FRAMES, 52, 3))}, "poses", "got (24, 52, 3)"),

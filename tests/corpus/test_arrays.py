@@ -261,3 +261,18 @@ def test_unknown_files_are_refused(tmp_path):
             inspect_path(path)
     with pytest.raises(InputError, match="unknown format 'fbx'"):
         inspect_path(tmp_path, format_name="fbx")
+
+
+def test_coordinates_beyond_reason_are_refused(tmp_path, walk):
+    far = walk.astype(np.float64)
+    far[3] += 1e30
+    reason = refused(write(tmp_path / "far.npy", far))
+    assert reason.startswith("frame 3: expected positions within 1e+07 units")
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e38])
+def test_features_that_cannot_be_recovered_name_frame_and_feature(tmp_path, value):
+    features = np.zeros((10, 263), np.float32)
+    features[4, 100] = value
+    reason = refused(write(tmp_path / "vecs.npy", features))
+    assert reason.startswith("frame 4, feature 100: expected finite features up to 1e+07, got")

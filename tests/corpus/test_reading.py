@@ -10,6 +10,7 @@ from corpus.formats.source import ReadOptions
 from corpus.motion import Motion
 from corpus.problems import InputError, Problem
 from corpus.reading import inspect_path, load_motion, open_motion, read_motions, read_path
+from corpus.skeletons import KIMODO30_AS_SMPL22
 from tests.corpus.people import moving
 from tests.corpus.test_bvh import document
 from tests.shared_data import shared
@@ -150,12 +151,15 @@ def test_kimodo_prompts_become_captions():
     [
         ('{"text": "a man walks"}', "expected duration or durations in seconds, got None"),
         ('{"text": "a man walks", "duration": -1}', "in seconds, got -1"),
+        ('{"text": "a man walks", "duration": 1e-6}', "expected 1 to 1000 frames a second, got 30"),
         ("[1]", "expected a JSON object, got list"),
         ("{", "expected JSON, got"),
     ],
 )
 def test_kimodo_folders_with_bad_meta(tmp_path, meta, said):
-    np.savez(tmp_path / "motion.npz", posed_joints=np.zeros((30, 30, 3)))
+    person = np.zeros((30, 30, 3))
+    person[:, list(KIMODO30_AS_SMPL22)] = moving(frames=30).positions
+    np.savez(tmp_path / "motion.npz", posed_joints=person)
     (tmp_path / "meta.json").write_text(meta)
     found = inspect_path(tmp_path)
     assert found.clips == ()
