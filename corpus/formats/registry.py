@@ -38,6 +38,7 @@ FOLDER_FORMATS: dict[str, Callable[[Path], bool]] = {
 }
 """Formats that are a folder layout, with the test for it."""
 
+_ODD_NAME = "expected a file name in UTF-8 without control characters"
 _OWN_IDS = ("humanml3d",)
 """Formats whose clips have ids of their own, wherever the folder lies."""
 _NO_MOTION = ("shape.npz", "_stagei.npz")
@@ -93,8 +94,17 @@ def scan_path(path: Path, format_name: str | None = None) -> Scan:
     """
     if format_name is not None:
         get_format(format_name)
+    if not _is_plain(path):
+        raise InputError(_ODD_NAME, file=_escaped(path))
     if not path.exists():
         raise InputError("no such file or folder", file=str(path))
+    scan = _scan(path, format_name)
+    odd = [s.path for s in scan.sources if not _is_plain(s.path)]
+    scan.problems.extend(Problem(file=_escaped(p), reason=_ODD_NAME) for p in odd)
+    return Scan([s for s in scan.sources if _is_plain(s.path)], scan.problems)
+
+
+def _scan(path: Path, format_name: str | None) -> Scan:
     if path.is_file():
         return FORMATS[format_name or detect(path)].scan(path)
     for name, is_layout in FOLDER_FORMATS.items():
@@ -103,9 +113,21 @@ def scan_path(path: Path, format_name: str | None = None) -> Scan:
     return _walk(path, format_name)
 
 
+def _is_plain(path: Path) -> bool:
+    """Return whether a path can be an id and a line: UTF-8, nothing unprintable."""
+    return str(path).isprintable()
+
+
+def _escaped(path: Path) -> str:
+    return ascii(str(path))[1:-1]
+
+
 def _walk(top: Path, format_name: str | None) -> Scan:
     found = Scan([], [])
     for unit in _units(top, format_name):
+        if not _is_plain(unit):
+            found.problems.append(Problem(file=_escaped(unit), reason=_ODD_NAME))
+            continue
         try:
             part = _scan_unit(unit, format_name)
         except InputError as error:

@@ -1,4 +1,6 @@
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,3 +166,16 @@ def test_kimodo_folders_with_bad_meta(tmp_path, meta, said):
     found = inspect_path(tmp_path)
     assert found.clips == ()
     assert said in found.problems[-1].reason
+
+
+@pytest.mark.parametrize("name", [b"wal\xe9.npy", b"a\nb.npy", b"a\x1b[2J.npy"])
+def test_file_names_that_cannot_be_an_id_are_refused(tmp_path, walk, name):
+    odd = os.fsencode(tmp_path) + b"/" + name
+    os.link(walk, odd)
+    found = inspect_path(tmp_path, ReadOptions(fps=20))
+    assert [c.id for c in found.clips] == ["arrays:walk"]
+    (problem,) = found.problems
+    assert problem.file.isprintable()
+    assert problem.reason == "expected a file name in UTF-8 without control characters"
+    with pytest.raises(InputError, match="expected a file name in UTF-8"):
+        inspect_path(Path(os.fsdecode(odd)))
