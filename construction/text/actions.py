@@ -21,7 +21,7 @@ RULE = "stride.action/1"
 """Name and version of this rule."""
 
 _TAGS: tuple[Tag, ...] = ("VB", "VBZ", "VBG", "VBD", "VBN")
-_BOUNDARIES = frozenset({".", ",", ";", ":", "!", "?", "then", "before", "after", "and", "while"})
+_BOUNDARIES = frozenset({".", ",", ";", ":", "!", "?", "then", "before", "after", "and"})
 
 
 @dataclass(frozen=True, slots=True)

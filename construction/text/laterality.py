@@ -79,8 +79,8 @@ def _directional(word: str) -> bool:
 
 def _read_left(c: _Context) -> tuple[CueReading, str]:
     p1, p2, n1, n2 = c.at(-1), c.at(-2), c.at(1), c.at(2)
-    if n1 == "-" and n2 in _w("side_nouns") | {"hand", "most", "ward"}:
-        return "lateral", "a side"
+    if n1 == "-" and n2 in {"over", "overs", "behind", "luggage"}:
+        return "other", "the verb leave"
     if n1 == "field" and p1 in {"out", "of"}:
         return "other", "an idiom"
     if p1 == "two" and n1 == "feet":
@@ -96,6 +96,10 @@ def _read_left(c: _Context) -> tuple[CueReading, str]:
         return "lateral", "a side"
     if n1 in {"'", "\u2019"} or n1 == "of" or n1 == "-":
         return "lateral", "a side"
+    if p1 in _w("side_nouns") and n1 in {"is", "are", "was", "were"}:
+        return "ambiguous", "what remains, or a side"
+    if n1 in _w("determiners") and n2 in _w("left_places") and not verb_lemmas(p1):
+        return "other", "the verb leave"
     remaining = _remaining(c)
     if remaining:
         return remaining
@@ -232,6 +236,8 @@ def _read_right(c: _Context) -> tuple[CueReading, str]:
         return "lateral", "a side"
     if n1 in _w("correct_nouns") and p1 in _w("side_before") | _w("determiners") | {"is", "not"}:
         return "ambiguous", "correct, or the right side"
+    if c.i == 0 and n1 == "," and n2 not in {"left", "right"}:
+        return "ambiguous", "a side, or agreement"
     if n1 in {"", ".", ",", "!", "?", ")", ";"} or n1 in {"and", "or"}:
         return _right_at_end(c)
     return _right_before_word(c)
@@ -297,6 +303,8 @@ def _right_before_place(c: _Context, lemmas: frozenset[str]) -> tuple[CueReading
     if n1 == "to" and (n2 in {"left", "face", "avoid", "look"} or verb_lemmas(n2)):
         return "lateral", "a direction"
     if n1 in {"at", "to", "by", "around", "from", "toward", "towards", "along", "on"}:
+        if n1 == "around" and n2 in _END | {"and", "then"}:
+            return "ambiguous", "an emphasis, or a direction"
         if lemmas & _w("strong"):
             if n1 in {"at", "to", "around", "toward", "towards", "from", "by", "along"} and (
                 n1 not in {"at"} or not lemmas & {"look", "gaze", "glance", "stare", "face"}
@@ -422,6 +430,8 @@ def _side_cue(tokens: list[Token], i: int) -> Cue | None:
             return cue(stem, size, "other", "the verb right")
         if context.at(-1) in {"human", "equal", "civil", "to", "legal", "animal"}:
             return cue(stem, size, "other", "what is due")
+        if not any(t.low in {"left", "lefts"} for t in tokens):
+            return cue(stem, size, "ambiguous", "what is due, or punches with the right hand")
     if rest in _w("suffixes"):
         return cue(stem, size, "lateral", "a side")
     return cue(stem, size, "uncovered", "a compound the rules do not cover")

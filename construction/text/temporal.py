@@ -9,6 +9,7 @@ ways are passed over.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 from construction.text.events import Plan, Slot, Unparsed, event_text, listed
 from construction.text.morphology import lemmas, readings
@@ -120,6 +121,10 @@ def _refused(caption: str, tokens: list[Token], plan: Plan) -> Outcome | None:
                 return rejected(f"'{word}' points at something named before", "pronoun")
         if {"stand", "remain", "be"} & lemmas(event[0]) and listed("postures") & set(event):
             return rejected("a posture, not an event", "posture")
+    if any(s.lemma == "be" and not _progressive(tokens, s) for s in order):
+        return rejected("a posture, not an event", "posture")
+    if _elliptical(told):
+        return rejected("a side whose noun stands in another event", "pronoun")
     heads = [_head_lemmas(tokens, s) for s in order]
     for i, first in enumerate(heads):
         for second in heads[i + 1 :]:
@@ -137,6 +142,24 @@ def _points_back(event: list[str], i: int) -> bool:
         follows = event[i + 1] if i + 1 < len(event) else ""
         return not follows.isalpha() or follows in {"of", "to", "on", "in", "with", "and", "up"}
     return word in listed("pointing")
+
+
+def _progressive(tokens: list[Token], slot: Slot) -> bool:
+    """Whether a form of be is followed by an -ing form."""
+    after = [t.low for t in tokens[slot.head + 1 : min(slot.head + 3, slot.end)]]
+    return any(r.tag == "VBG" for word in after for r in readings(word))
+
+
+def _elliptical(told: list[list[str]]) -> bool:
+    """Whether an event ends in "on his right" where another has "on his left foot"."""
+    sides = {"left", "right"}
+    cut = [e for e in told if e[-1] in sides and e[-3:-2] and e[-3] in {"with", "on", "using"}]
+    whole = [
+        e
+        for e in told
+        if any(a in sides and b in words("lateral", "side_nouns") for a, b in pairwise(e))
+    ]
+    return bool(cut and whole)
 
 
 def _head_lemmas(tokens: list[Token], slot: Slot) -> list[str]:
@@ -200,25 +223,35 @@ def _recapitalised(text: str, opening: str, *, at_start: bool) -> str:
 
 def _shared_verb(tokens: list[Token], slots: list[Slot]) -> list[Slot] | None:
     """Narrow slots to what follows a shared verb: "leans left, then right"."""
-    first = slots[0]
-    if any(s.lemma for s in slots[1:]):
+    first, others = slots[0], slots[1:]
+    if not first.lemma or any(s.lemma for s in others) or first.head + 1 >= first.end:
         return None
-    light = first.lemma in listed("light")
+    openings = {tokens[s.start].low for s in others}
+    start = _shared_start(tokens, first, others, openings)
+    return None if start is None else [Slot(start, first.end, start, "", None), *others]
+
+
+def _shared_start(
+    tokens: list[Token], first: Slot, others: list[Slot], openings: set[str]
+) -> int | None:
+    """Return where the part of the first event begins that can change places with the others."""
     tail = first.head + 1
-    if not first.lemma or tail >= first.end:
-        return None
-    opening = tokens[tail].low
+    directions = listed("directions")
     determiners = words("verb_use", "determiners") | {"two", "three", "several", "some"}
-    if light:
-        fits = opening in determiners and all(tokens[s.start].low in determiners for s in slots[1:])
-    else:
-        prepositions = {"to", "in", "on", "toward", "with"}
-        directions = listed("directions")
-        fits = all(tokens[s.start].low in directions for s in slots[1:]) and opening in directions
-        fits = fits or all(tokens[s.start].low == opening in prepositions for s in slots[1:])
-    if not fits:
-        return None
-    return [Slot(tail, first.end, tail, "", None), *slots[1:]]
+    if openings <= directions:
+        bare = all(s.end - s.start == 1 for s in others)
+        if bare and tokens[first.end - 1].low in directions:
+            return first.end - 1
+        return tail if tokens[tail].low in directions else None
+    if openings <= determiners and tokens[tail].low in determiners:
+        alike = len({tokens[s.end - 1].low for s in [first, *others]}) == 1
+        return tail if alike or first.lemma in listed("light") else None
+    if len(openings) == 1:
+        (preposition,) = openings
+        starts = [j for j in range(tail, first.end) if tokens[j].low == preposition]
+        if starts and {s.end - s.start for s in others} == {first.end - starts[-1]}:
+            return starts[-1]
+    return None
 
 
 def _content(tokens: list[Token]) -> Counter[frozenset[str]]:

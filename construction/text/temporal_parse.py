@@ -47,7 +47,7 @@ class Parser:
             Unparsed: No construction of the grammar fits.
         """
         i = self._openings(0)
-        if self.word(i) in {"after", "before"}:
+        if self.word(i) in {"after", "before", "having"}:
             return self._fronted(i)
         i = self._subject(i)
         i = self._openings(i)
@@ -121,6 +121,8 @@ class Parser:
             j += 1
         conj = self.word(j) in {"and", "but"}
         j += conj
+        while conj and self.word(j) == ",":
+            j += 1
         new_sentence = any(m in _STOPS for m in marks)
         if new_sentence:
             after = subject_end(self.tokens, j)
@@ -243,6 +245,7 @@ class Parser:
             return
         first = self.low[slot.start]
         direction = first in listed("directions") or first in {"to", "in", "on", "toward", "with"}
+        direction = direction or first in words("verb_use", "determiners")
         if len(self.slots) == 1 or not direction:
             raise Unparsed("unparsed", f"no verb that the rules know at '{first}'")
 
@@ -263,16 +266,24 @@ class Parser:
         return after
 
     def _fronted(self, i: int) -> Plan:
-        """Read "after kicking, the man spins"."""
+        """Read "after kicking, the man spins" and "having kicked, the man spins"."""
         name = self.word(i)
         k = i + 1
-        if name == "after" and not self._gerund(k) and subject_end(self.tokens, k) is None:
+        if name == "having" or (name == "after" and self.word(k) == "having"):
+            k += name == "after"
+            self.names.append("having")
+        if (
+            name == "after"
+            and not self.names
+            and not self._gerund(k)
+            and subject_end(self.tokens, k) is None
+        ):
             raise Unparsed("false_connective", "'after' names no event here")
         comma = next((j for j in range(k, self.end) if self.low[j] == ","), None)
         if comma is None:
             raise Unparsed("unparsed", f"no comma ends the part that begins with '{name}'")
-        tags: tuple[Tag, ...] = ("VBG",)
-        if not self._gerund(k):
+        tags: tuple[Tag, ...] = ("VBN",) if self.names else ("VBG",)
+        if not self.names and not self._gerund(k):
             after = subject_end(self.tokens, k)
             if after is None:
                 raise Unparsed("false_connective", f"'{name}' names no event here")
