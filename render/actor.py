@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.motion import Motion
-from render.body import PART_COLOURS, PARTS, Body, embedded_body, reshaped
+from render.body import PART_COLOURS, PARTS, Body, load_body, reshaped
 from render.pose import pose_from_motion
 
 
@@ -45,7 +45,7 @@ def mesh_actor(motion: Motion, body: Body | None = None) -> Actor:
         motion: Skeleton ``smpl22`` or ``smpl24``.
         body: The body; null for the embedded one.
     """
-    chosen = body or embedded_body()
+    chosen = body or load_body()
     pose = pose_from_motion(motion, chosen)
     shaped = reshaped(chosen, pose.joints)
     turns = pose.rotations @ shaped.bind_turns
@@ -70,7 +70,8 @@ def skeleton_actor(motion: Motion) -> Actor:
     names, parents = motion.layout.joints, motion.layout.parents
     bar, bar_faces = _bar()
     ball, ball_faces = _ball()
-    vertices, faces, parts, owners, transforms = [], [], [], [], []
+    vertices, faces, parts, owners = [], [], [], []
+    transforms: list[NDArray[np.float64]] = []
     count = 0
     for j, parent in enumerate(parents):
         part = _part(names[j])

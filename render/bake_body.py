@@ -195,7 +195,7 @@ def _swing(start: Floats, end: Floats) -> Floats:
     a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
     v = np.cross(a, b)
     k = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
-    return np.eye(3) + k + k @ k / (1.0 + a @ b)
+    return np.asarray(np.eye(3) + k + k @ k / (1.0 + a @ b))
 
 
 def _t_pose(joints: Floats) -> tuple[Floats, Floats]:
@@ -217,7 +217,12 @@ def _t_pose(joints: Floats) -> tuple[Floats, Floats]:
 
 
 def _colour(
-    vertices: Floats, faces: Ints, weights: Floats, bind_joints: Floats, turns: Floats, joints: Floats
+    vertices: Floats,
+    faces: Ints,
+    weights: Floats,
+    bind_joints: Floats,
+    turns: Floats,
+    joints: Floats,
 ) -> tuple[Floats, Ints, Floats, Ints]:
     """Cut the triangles along the colour borders and name the part of each.
 

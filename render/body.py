@@ -54,7 +54,7 @@ class Body(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def embedded_body() -> Body:
+def load_body() -> Body:
     """Load the embedded body.
 
     Returns:

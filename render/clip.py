@@ -113,6 +113,24 @@ def render_clip(
     )
 
 
+def known_clip(motion: Motion, out: Path, settings: RenderSettings) -> ClipInfo:
+    """Return the facts of a clip that ``render_clip`` wrote earlier, without drawing it again.
+
+    The fit error is not kept in the file and comes back empty.
+    """
+    from render.video import file_sha256
+
+    frames = motion.resampled(settings.fps).frames
+    return ClipInfo(
+        frames=frames,
+        fps=settings.fps,
+        seconds=frames / settings.fps,
+        sha256=file_sha256(out),
+        backend=_backend(settings),
+        size_bytes=out.stat().st_size,
+    )
+
+
 def render_poster(
     motion: Motion, out: Path, time: float | None = None, settings: RenderSettings | None = None
 ) -> None:

@@ -74,7 +74,7 @@ class Painter:
     def i420(self) -> memoryview:
         """Return the frame last drawn as I420 bytes, limited-range BT.709."""
         self._convert(self._dirty)
-        return memoryview(self._bytes)
+        return self._bytes.data
 
     def _draw_shadow(
         self, world: NDArray[np.float32], floor: NDArray[np.float32]

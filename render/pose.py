@@ -221,7 +221,10 @@ def _rigid(observed: Floats, joints: Floats, centre: int, around: tuple[str, ...
 
 
 def _unit(vectors: Floats) -> Floats:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
+    return np.asarray(
+        vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9),
+        dtype=np.float64,
+    )
 
 
 def _swung(frame: Floats, bone: Floats, seen: Floats) -> Floats:
@@ -235,15 +238,16 @@ def _swung(frame: Floats, bone: Floats, seen: Floats) -> Floats:
     angle = np.arctan2(sine, cosine)
     # Opposite directions leave the axis open: turn about the frame's own forward axis.
     spare = np.cross(start, frame[:, :, 2])
-    axis = np.where((sine < 1e-7)[:, None], _unit(spare), _unit(axis))
-    return np.asarray(Rotation.from_rotvec(axis * angle[:, None]).as_matrix() @ frame)
+    about = np.where((sine < 1e-7)[:, None], spare, axis).astype(np.float64)
+    turn = Rotation.from_rotvec(_unit(about) * angle[:, None]).as_matrix()
+    return np.asarray(turn @ frame)
 
 
 def _plane(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Hinge axis of two bones (T, 3) and how clearly it is seen, 0 to 1."""
-    axis = np.cross(_unit(first), _unit(second))
+    axis = np.cross(_unit(first), _unit(second)).astype(np.float64)
     share = np.clip((np.linalg.norm(axis, axis=1) - BENT[0]) / (BENT[1] - BENT[0]), 0.0, 1.0)
-    return axis, share * share * (3 - 2 * share)
+    return axis, np.asarray(share * share * (3 - 2 * share), dtype=np.float64)
 
 
 def _twisted(

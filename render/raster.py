@@ -7,7 +7,7 @@ threads, so one machine always makes the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -17,9 +17,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def _compiled(function: _F) -> _F:
     try:
-        return numba.njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        return cast(_F, numba.njit(cache=True, error_model="numpy")(function))
     except RuntimeError:  # no place for the cache can be written to
-        return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+        return cast(_F, numba.njit(error_model="numpy")(function))
 
 
 EMPTY = 255
@@ -313,7 +313,7 @@ def to_i420(frame: Any, luma: Any, blue: Any, red: Any, box: Any) -> None:
     """
     for y in range(box[1], box[3], 2):
         for x in range(box[0], box[2], 2):
-            rs = gs = bs = 0
+            rs = gs = bs = np.int32(0)
             for dy in range(2):
                 for dx in range(2):
                     r = np.int32(frame[y + dy, x + dx, 0])

@@ -104,7 +104,8 @@ def lights(camera: Camera) -> NDArray[np.float32]:
     """Return the (L, 4) lights in world axes; they go with the camera."""
     own = np.array(LIGHTS)
     toward = own[:, :3] / np.linalg.norm(own[:, :3], axis=1, keepdims=True)
-    return np.concatenate([toward @ camera.axes, own[:, 3:]], axis=1).astype(np.float32)
+    packed = np.concatenate([toward @ camera.axes, own[:, 3:]], axis=1)
+    return np.asarray(packed, dtype=np.float32)
 
 
 def background(camera: Camera) -> NDArray[np.uint8]:
