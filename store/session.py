@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
@@ -108,7 +108,7 @@ def open_database(url: str) -> Database:
             current = _revision(connection)
         if current != HEAD:
             _migrate(engine)
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error) as error:
         raise _unusable(engine, error) from error
     return Database(engine)
 
@@ -151,19 +151,15 @@ def _begin_sqlite(connection: Connection) -> None:
 def _use_wal(engine: Engine) -> None:
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
-        connection = engine.raw_connection()
         try:
-            # The switch takes an exclusive lock for which SQLite does not wait by itself.
-            connection.cursor().execute("PRAGMA journal_mode=WAL")
-            return
+            with contextlib.closing(engine.raw_connection()) as connection:
+                # The switch takes an exclusive lock for which SQLite does not wait by itself.
+                connection.cursor().execute("PRAGMA journal_mode=WAL")
+                return
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
-                raise OperationalError("PRAGMA journal_mode=WAL", None, error) from error
+                raise
             time.sleep(0.05)
-        except sqlite3.DatabaseError as error:
-            raise OperationalError("PRAGMA journal_mode=WAL", None, error) from error
-        finally:
-            connection.close()
 
 
 def _revision(connection: Connection) -> str | None:
@@ -201,5 +197,6 @@ def _place(engine: Engine) -> str:
     return engine.url.render_as_string(hide_password=True)
 
 
-def _unusable(engine: Engine, error: DBAPIError) -> InputError:
-    return InputError(f"the database cannot be used: {error.orig}", file=_place(engine))
+def _unusable(engine: Engine, error: DBAPIError | sqlite3.Error) -> InputError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return InputError(f"the database cannot be used: {cause}", file=_place(engine))
