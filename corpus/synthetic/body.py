@@ -164,8 +164,8 @@ def _aim_arm(world: dict[str, Rotation], side: str, arm: Array) -> None:
     bend = _unit(bend - np.sum(bend * upper, axis=1, keepdims=True) * upper)
     x_axis = sign * upper
     frame = Rotation.from_matrix(np.stack([x_axis, np.cross(bend, x_axis), bend], axis=-1))
-    # The collarbone rises with the arm and comes forward with a reach.
-    rise = 0.42 * smoothstep((upper[:, 1] + 0.6) / 1.6)
+    # The collarbone hangs with the arm, rises with it and comes forward with a reach.
+    rise = 0.42 * smoothstep((upper[:, 1] + 0.6) / 1.6) - 0.2 * smoothstep(-upper[:, 1])
     reach = 0.22 * smoothstep(upper[:, 2])
     collar = Rotation.from_euler("ZY", np.stack([sign * rise, -sign * reach], axis=-1))
     world[f"{side}_collar"] = world["spine3"] * collar

@@ -222,6 +222,16 @@ def test_the_named_fist_goes_forward(made: SyntheticClip, event: EventLabel) -> 
         for side in SIDES
     }
     assert reach[str(event.side)] > 0.45
+    # The shoulder drives the fist: it comes ahead of the other one, and the hand goes straight.
+    fist = joint(made, f"{event.side}_wrist")[span]
+    ahead = forward(made)[span][0]
+    moment = int(((fist - fist[0]) @ ahead).argmax())
+    shoulders = [
+        joint(made, f"{s}_shoulder")[span][moment] for s in (event.side, _other(event.side))
+    ]
+    assert (shoulders[0] - shoulders[1]) @ ahead > 0.1
+    off = np.cross([0.0, 1.0, 0.0], ahead) @ (fist[moment] - joint(made, "pelvis")[span][0])
+    assert abs(off) < 0.3
     if event.action == "punch":
         assert reach[str(event.side)] > reach[_other(event.side)] + 0.1
 
