@@ -16,7 +16,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 SOURCES = {
     "amass": "fetch from https://amass.is.tue.mpg.de",
     "humanml3d": "fetch as https://github.com/EricGuo5513/HumanML3D tells",
-    "synthetic": "made anew by `motionjury demo`",
+    "synthetic": "made anew by the demo of MotionJury",
 }
 """Where the motions of a corpus come from."""
 

@@ -1,141 +1,54 @@
-"""Whether the files of a release agree with each other, with the rule and with the arithmetic."""
+"""Whether the files of a release agree with each other."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from pydantic import ValidationError
-
-from audit.adjudication import decide
 from audit.protocol import Question
 from audit.protocols.registry import PROTOCOLS
 from corpus.problems import Problem
 from exports.folder import MANIFEST
+from exports.load import Loaded, UnreadableError, load_release
+from exports.recompute import recomputed_problems
 from exports.records import (
     Content,
     ExcludedItem,
     Manifest,
-    Outcome,
-    Record,
     ReleaseDecision,
-    ReleaseLabel,
     ReleaseStudy,
     StrideItem,
     item_set_hash,
 )
-from exports.release import counts_of, joint_outcome, motions_of, shown_questions
-from exports.reliability import agreement_of
-from exports.tables import (
-    Row,
-    columns_of,
-    from_jsonl,
-    from_parquet,
-    label_columns,
-    label_of,
-    parse_array,
-    parse_object,
-)
-
-TOLERANCE = 1e-9
-"""How far a recomputed coefficient may be from the stored one: the last digits of a sum."""
-
-R = TypeVar("R", bound=Record)
+from exports.release import counts_of, motions_of
+from exports.tables import canonical_json, columns_of, from_jsonl, from_parquet, label_columns
 
 
-class Parsed(NamedTuple):
-    """A release whose files are those of its manifest."""
-
-    manifest: Manifest
-    """The manifest."""
-    data: dict[str, bytes]
-    """Content by file name."""
-
-
-class _Unreadable(Exception):
-    """A file that cannot be turned into records."""
-
-    def __init__(self, file: str, reason: str) -> None:
-        super().__init__(reason)
-        self.problem = Problem(file=file, reason=" ".join(reason.split()))
-
-
-def content_problems(parsed: Parsed) -> list[Problem]:
+def content_problems(manifest: Manifest, data: dict[str, bytes]) -> list[Problem]:
     """Check what the files of a release say.
 
     Args:
-        parsed: Manifest and files, already held against each other.
+        manifest: Its manifest.
+        data: Content by file name, already held against the manifest.
 
     Returns:
         One problem for each thing that is wrong.
     """
     try:
-        content, questions, stored = _read(parsed)
-    except _Unreadable as error:
+        loaded = load_release(manifest, data)
+    except UnreadableError as error:
         return [error.problem]
+    content, questions = loaded.content, loaded.questions
     return [
-        *_parquet_problems(parsed.data, questions),
-        *_manifest_problems(parsed, content),
+        *_parquet_problems(data, questions),
+        *_manifest_problems(manifest, content),
+        *_card_problems(manifest, content, data["README.md"]),
+        *_schema_problems(loaded),
         *_item_problems(content),
         *_label_problems(content, questions),
-        *_decision_problems(content),
-        *_outcome_problems(content),
-        *_agreement_problems(content, stored, parsed.manifest),
+        *recomputed_problems(content, loaded.agreement, manifest.configuration),
     ]
-
-
-def _read(parsed: Parsed) -> tuple[Content, list[Question], Row]:
-    data = parsed.data
-    studies = tuple(
-        _record("studies.json", f"study {number}", ReleaseStudy.model_validate, value)
-        for number, value in enumerate(
-            _parse("studies.json", data, lambda text: parse_array(text, "whole file")), start=1
-        )
-    )
-    try:
-        comments = parsed.manifest.configuration.include_comments
-        questions = shown_questions(studies, comments)
-        label_columns(questions)
-    except ValueError as error:
-        raise _Unreadable("studies.json", str(error)) from error
-    content = Content(
-        items=_rows("items.jsonl", data, StrideItem.model_validate),
-        excluded=_rows("excluded.jsonl", data, ExcludedItem.model_validate),
-        labels=_rows("labels.jsonl", data, lambda row: label_of(row, questions)),
-        decisions=_rows("decisions.jsonl", data, ReleaseDecision.model_validate),
-        studies=studies,
-    )
-    stored = _parse("agreement.json", data, lambda text: parse_object(text, "whole file"))
-    _parse("schema.json", data, lambda text: parse_object(text, "whole file"))
-    return content, questions, stored
-
-
-def _parse(file: str, data: dict[str, bytes], parser: Callable[[str], Any]) -> Any:
-    try:
-        return parser(data[file].decode("utf-8"))
-    except ValueError as error:
-        raise _Unreadable(file, str(error)) from error
-
-
-def _rows(file: str, data: dict[str, bytes], build: Callable[[Row], R]) -> tuple[R, ...]:
-    try:
-        rows = from_jsonl(data[file])
-    except ValueError as error:
-        raise _Unreadable(file, str(error)) from error
-    return tuple(_record(file, f"line {i}", build, row) for i, row in enumerate(rows, start=1))
-
-
-def _record(file: str, place: str, build: Callable[[Any], R], value: Any) -> R:
-    try:
-        return build(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise _Unreadable(file, f"{place}, {field}: {first['msg']}") from error
-    except ValueError as error:
-        raise _Unreadable(file, f"{place}: {error}") from error
 
 
 def _parquet_problems(data: dict[str, bytes], questions: Sequence[Question]) -> list[Problem]:
@@ -162,8 +75,7 @@ def _parquet_problems(data: dict[str, bytes], questions: Sequence[Question]) -> 
     return problems
 
 
-def _manifest_problems(parsed: Parsed, content: Content) -> list[Problem]:
-    manifest = parsed.manifest
+def _manifest_problems(manifest: Manifest, content: Content) -> list[Problem]:
     reasons: list[str] = []
     counts = counts_of(content)
     for name in type(counts).model_fields:
@@ -188,9 +100,39 @@ def _manifest_problems(parsed: Parsed, content: Content) -> list[Problem]:
     if counts.simulated_labels and not manifest.configuration.allow_simulated:
         reasons.append("simulated labels are inside, and the configuration does not allow them")
     problems = [Problem(file=MANIFEST, reason=reason) for reason in reasons]
-    if counts.simulated_labels and b"SIMULATED" not in parsed.data["README.md"]:
-        reason = "does not say that simulated labels are inside"
-        problems.append(Problem(file="README.md", reason=reason))
+    return problems
+
+
+def _card_problems(manifest: Manifest, content: Content, data: bytes) -> list[Problem]:
+    try:
+        card = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return [Problem(file="README.md", reason=f"expected UTF-8, got: {error}")]
+    front = {"pretty_name": manifest.name, "license": manifest.licence or "unknown"}
+    reasons = [
+        f"{key} is not that of the manifest"
+        for key, value in front.items()
+        if f"\n{key}: {canonical_json(value)}\n" not in card
+    ]
+    if any(label.simulated for label in content.labels) and "SIMULATED" not in card:
+        reasons.append("does not say that simulated labels are inside")
+    return [Problem(file="README.md", reason=reason) for reason in reasons]
+
+
+def _schema_problems(loaded: Loaded) -> list[Problem]:
+    expected = {
+        "items": columns_of(StrideItem),
+        "excluded": columns_of(ExcludedItem),
+        "labels": label_columns(loaded.questions),
+        "decisions": columns_of(ReleaseDecision),
+    }
+    problems: list[Problem] = []
+    for table, columns in expected.items():
+        found = loaded.schema.get(table)
+        properties = found.get("properties") if isinstance(found, dict) else None
+        if not isinstance(properties, dict) or list(properties) != list(columns):
+            reason = f"{table}: not the columns of {table}"
+            problems.append(Problem(file="schema.json", reason=reason))
     return problems
 
 
@@ -198,6 +140,9 @@ def _item_problems(content: Content) -> list[Problem]:
     problems = [
         *_twice("items.jsonl", "item", (item.item_id for item in content.items)),
         *_twice("excluded.jsonl", "item", (row.item_id for row in content.excluded)),
+        *_twice(
+            "decisions.jsonl", "decision", (f"{d.study} {d.item_id}" for d in content.decisions)
+        ),
     ]
     kept = {item.item_id for item in content.items}
     problems += [
@@ -253,137 +198,6 @@ def _protocol_problems(study: ReleaseStudy) -> list[Problem]:
         return []
     reason = f"study {study.name!r}: not the form of {own.name} version {own.version}"
     return [Problem(file="studies.json", reason=reason)]
-
-
-def _decision_problems(content: Content) -> list[Problem]:
-    file = "decisions.jsonl"
-    keys = [f"{decision.study} {decision.item_id}" for decision in content.decisions]
-    problems = _twice(file, "decision", keys)
-    studies = {study.name: study for study in content.studies}
-    axes = _conditions(content)
-    by_item: dict[tuple[str, str], list[ReleaseLabel]] = {}
-    for label in content.labels:
-        by_item.setdefault((label.study, label.item_id), []).append(label)
-    for decision in content.decisions:
-        where = f"decision on {decision.item_id}"
-        study = studies.get(decision.study)
-        labels = by_item.get((decision.study, decision.item_id), [])
-        if study is None:
-            problems.append(Problem(file=file, reason=f"{where}: no study {decision.study!r}"))
-            continue
-        if decision.simulated != any(label.simulated for label in labels):
-            reason = f"{where}: simulated is {decision.simulated}, its labels say otherwise"
-            problems.append(Problem(file=file, reason=reason))
-        if decision.rule == "coordinator":
-            continue
-        if decision.rule != study.rule:
-            reason = f"{where}: rule {decision.rule!r}, study {study.name!r} has {study.rule!r}"
-            problems.append(Problem(file=file, reason=reason))
-            continue
-        wrong = _rule_problem(decision, study, labels, axes.get(decision.item_id, {}))
-        if wrong:
-            problems.append(Problem(file=file, reason=f"{where}: {wrong}"))
-    return problems
-
-
-def _conditions(content: Content) -> dict[str, dict[str, str]]:
-    """Strata that decide which questions an item is asked, by item."""
-    kept = {i.item_id: {"corpus": i.corpus, "axis": str(i.axis)} for i in content.items}
-    return kept | {r.item_id: {"corpus": r.corpus, "axis": r.axis} for r in content.excluded}
-
-
-def _rule_problem(
-    decision: ReleaseDecision,
-    study: ReleaseStudy,
-    labels: Sequence[ReleaseLabel],
-    conditions: dict[str, str],
-) -> str | None:
-    if len(labels) < study.ratings_per_item:
-        return f"{len(labels)} labels, the study asks for {study.ratings_per_item}"
-    try:
-        again = decide([label.answers for label in labels], study.protocol, study.rule, conditions)
-    except ValueError as error:
-        return f"the rule cannot be applied again: {error}"
-    if again.outcome != decision.outcome:
-        return f"{decision.outcome}; its {len(labels)} labels give {again.outcome}"
-    if again.votes != decision.votes:
-        return "its votes are not those of its labels"
-    return None
-
-
-def _outcome_problems(content: Content) -> list[Problem]:
-    said: dict[str, dict[str, tuple[Outcome, str]]] = {}
-    for decision in content.decisions:
-        said.setdefault(decision.item_id, {})[decision.study] = (decision.outcome, "")
-    joint = {item_id: joint_outcome(decisions)[0] for item_id, decisions in said.items()}
-    problems: list[Problem] = []
-    for item in content.items:
-        outcome = joint.get(item.item_id, "undecided")
-        if outcome != "accepted":
-            reason = f"item {item.item_id} is kept; decisions.jsonl says {outcome}"
-            problems.append(Problem(file="items.jsonl", reason=reason))
-    for row in content.excluded:
-        outcome = joint.get(row.item_id, "undecided")
-        if outcome != row.outcome:
-            reason = f"item {row.item_id} is {row.outcome}; decisions.jsonl says {outcome}"
-            problems.append(Problem(file="excluded.jsonl", reason=reason))
-    known = motions_of(content)
-    problems += [
-        Problem(file="decisions.jsonl", reason=f"decision on {item_id}: no such item")
-        for item_id in sorted(set(said) - set(known))
-    ]
-    return problems
-
-
-def _agreement_problems(content: Content, stored: Row, manifest: Manifest) -> list[Problem]:
-    file = "agreement.json"
-    config = manifest.configuration
-    try:
-        again = agreement_of(
-            content.studies,
-            content.labels,
-            motions_of(content),
-            resamples=config.resamples,
-            seed=config.seed,
-        )
-    except ValueError as error:
-        return [Problem(file=file, reason=f"cannot be computed again: {error}")]
-    place = first_difference(again, stored)
-    if place is None:
-        return []
-    return [Problem(file=file, reason=f"{place}: computed again from labels.jsonl, it differs")]
-
-
-def first_difference(left: Any, right: Any, place: str = "") -> str | None:
-    """Return where two JSON values differ, numbers by more than ``TOLERANCE``; None where equal.
-
-    >>> first_difference({"a": [1.0, 2.0]}, {"a": [1.0, 2.5]})
-    'a.1'
-    """
-    here = place or "whole file"
-    if isinstance(left, dict) and isinstance(right, dict):
-        if set(left) != set(right):
-            return here
-        pairs: Iterable[tuple[Any, Any, Any]] = ((k, left[k], right[k]) for k in left)
-    elif isinstance(left, list) and isinstance(right, list):
-        if len(left) != len(right):
-            return here
-        pairs = ((i, a, b) for i, (a, b) in enumerate(zip(left, right, strict=True)))
-    else:
-        if _is_number(left) and _is_number(right):
-            same = math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-        else:
-            same = type(left) is type(right) and left == right
-        return None if same else here
-    for key, a, b in pairs:
-        found = first_difference(a, b, f"{place}.{key}" if place else str(key))
-        if found:
-            return found
-    return None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _in_domain(answer: Any, question: Question) -> bool:

@@ -42,13 +42,17 @@ def check_target(out: Path) -> None:
     """Refuse a target that holds anything but a previous release.
 
     Raises:
-        InputError: ``out`` is a file, or a folder with other files, which are named.
+        InputError: ``out`` is a file, or a folder with other files, the first of which is named,
+            or cannot be looked into.
     """
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise InputError("expected a folder to write the release to, got a file", file=str(out))
-    found = sorted(path.name for path in out.iterdir())
+    try:
+        if not out.exists():
+            return
+        if not out.is_dir():
+            raise InputError("expected a folder to write the release to, got a file", file=str(out))
+        found = sorted(os.listdir(out))
+    except OSError as error:
+        raise InputError(f"cannot be looked into: {error.strerror}", file=str(out)) from error
     if not found:
         return
     foreign = [name for name in found if name not in (*FILES, MANIFEST)]

@@ -15,13 +15,8 @@ from benchmarks.items import Benchmark, Frozen
 from corpus.problems import InputError
 from exports.folder import MANIFEST, check_target, sha256, write_release
 from exports.records import ReleaseCounts, ReleaseDecision, ReleaseLabel
-from exports.release import (
-    ReleaseSpec,
-    StudySource,
-    counts_of,
-    release_content,
-    release_files,
-)
+from exports.release import counts_of, release_files
+from exports.selection import ReleaseSpec, StudySource, release_content
 
 if TYPE_CHECKING:
     from store.session import Database

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from audit.protocol import Protocol, Question
-from benchmarks.items import Benchmark, Frozen, Item
+from audit.protocol import Question
 from corpus.problems import InputError
 from exports.card import write_card
 from exports.folder import FILES, MANIFEST, sha256
@@ -15,7 +14,6 @@ from exports.records import (
     Content,
     ExcludedItem,
     Manifest,
-    Outcome,
     ReleaseConfig,
     ReleaseCounts,
     ReleaseDecision,
@@ -27,6 +25,7 @@ from exports.records import (
     item_set_hash,
 )
 from exports.reliability import RESAMPLES, SEED, agreement_of
+from exports.selection import ReleaseSpec
 from exports.tables import (
     canonical_json,
     columns_of,
@@ -36,129 +35,6 @@ from exports.tables import (
     to_jsonl,
     to_parquet,
 )
-
-
-class StudySource(Frozen):
-    """What a release takes from one study. Nothing in it names a person."""
-
-    name: str
-    """Name of the study."""
-    protocol: Protocol
-    """Protocol in force."""
-    rule: str
-    """Decision rule in force."""
-    ratings_per_item: int
-    """Ratings asked for per item."""
-    seed: int
-    """Seed of order and assignment."""
-    items: tuple[Item, ...]
-    """Items put to the experts, without training items."""
-    labels: tuple[ReleaseLabel, ...]
-    """Current labels of those items, surplus left out."""
-    decisions: tuple[ReleaseDecision, ...]
-    """Decisions on those items."""
-    surplus_labels: int = 0
-    """Late labels left out."""
-
-
-class ReleaseSpec(Frozen):
-    """What the coordinator chose for a release."""
-
-    name: str
-    """Name of the release."""
-    version: str
-    """Version of the release."""
-    benchmark: Benchmark = "stride"
-    """Benchmark of the items."""
-    licence: str | None = None
-    """Licence of captions, labels and decisions."""
-    include_comments: bool = False
-    """Whether free text that people wrote is included."""
-    allow_simulated: bool = False
-    """Whether simulated labels may be part of it."""
-    motion_licences: dict[str, tuple[str, ...]] = {}
-    """Per corpus the licences its motions are under."""
-    tool_version: str
-    """Version of the program that writes it."""
-
-
-def refuse_simulated(studies: Sequence[StudySource]) -> None:
-    """Refuse studies that hold simulated labels.
-
-    Raises:
-        InputError: Names each such study, with how many of its labels are simulated.
-    """
-    counts = {study.name: sum(label.simulated for label in study.labels) for study in studies}
-    found = [
-        f"{name!r} holds {count} simulated labels"
-        for name, count in sorted(counts.items())
-        if count
-    ]
-    if found:
-        raise InputError(
-            f"study {'; study '.join(found)}; a release is made of people's labels "
-            "(--allow-simulated writes one that says so on every page)"
-        )
-
-
-def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Content:
-    """Sort what the studies found into kept and excluded items, labels and decisions.
-
-    An item is kept when a study accepted it and none decided otherwise.
-
-    Args:
-        studies: Studies of one benchmark.
-        spec: What the coordinator chose.
-
-    Returns:
-        The records of the release.
-
-    Raises:
-        InputError: No study; simulated labels that were not let in; items of another benchmark.
-    """
-    if not studies:
-        raise InputError("expected at least one closed study, got none")
-    if not spec.allow_simulated:
-        refuse_simulated(studies)
-    items: dict[str, Item] = {}
-    for study in studies:
-        for item in study.items:
-            if item.benchmark != spec.benchmark:
-                raise InputError(
-                    f"study {study.name!r} holds {item.benchmark} items, expected {spec.benchmark}"
-                )
-            items[item.id] = item
-    verdicts = _verdicts(studies, spec)
-    flat = {item_id: StrideItem.of(items[item_id]) for item_id in sorted(items)}
-    return Content(
-        items=tuple(flat[i] for i, (outcome, _) in verdicts.items() if outcome == "accepted"),
-        excluded=tuple(
-            ExcludedItem(
-                item_id=i,
-                corpus=flat[i].corpus,
-                axis=flat[i].axis,
-                motion_id=flat[i].motion_id,
-                outcome=outcome,
-                reason=reason,
-                parent=flat[i].parent,
-            )
-            for i, (outcome, reason) in verdicts.items()
-            if outcome != "accepted"
-        ),
-        labels=tuple(
-            sorted(
-                (_without_text(label, s.protocol, spec) for s in studies for label in s.labels),
-                key=lambda label: (label.study, label.item_id, label.rater),
-            )
-        ),
-        decisions=tuple(
-            sorted(
-                (_without_words(d, spec) for s in studies for d in s.decisions),
-                key=lambda decision: (decision.study, decision.item_id),
-            )
-        ),
-        studies=tuple(_study(study) for study in sorted(studies, key=lambda study: study.name)),
-    )
 
 
 def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
@@ -276,74 +152,6 @@ def release_schema(questions: Sequence[Question]) -> dict[str, Any]:
         "studies": ReleaseStudy.model_json_schema(),
         "manifest": Manifest.model_json_schema(),
     }
-
-
-def joint_outcome(decisions: Mapping[str, tuple[Outcome, str]]) -> tuple[Outcome, str]:
-    """Join what studies decided about one item; one that left it open has no say.
-
-    Args:
-        decisions: Outcome and reason by study, at least one.
-
-    Returns:
-        The outcome and why: theirs where all decided the same, else ``undecided``.
-
-    >>> joint_outcome({"first": ("rejected", "failed: fluent has 1 yes of 3")})
-    ('rejected', 'failed: fluent has 1 yes of 3')
-    """
-    outcomes = {outcome for outcome, _ in decisions.values()}
-    if len(outcomes) > 1:
-        said = ", ".join(f"{name}: {outcome}" for name, (outcome, _) in sorted(decisions.items()))
-        return "undecided", f"the studies differ ({said})"
-    reasons = dict.fromkeys(reason for _, (_, reason) in sorted(decisions.items()))
-    return outcomes.pop(), "; ".join(reasons)
-
-
-def _verdicts(studies: Sequence[StudySource], spec: ReleaseSpec) -> dict[str, tuple[Outcome, str]]:
-    decided: dict[str, dict[str, tuple[Outcome, str]]] = {}
-    left_open: dict[str, list[str]] = {}
-    for study in studies:
-        for decision in study.decisions:
-            verdict = (decision.outcome, _without_words(decision, spec).reason)
-            decided.setdefault(decision.item_id, {})[study.name] = verdict
-        ratings = Counter(label.item_id for label in study.labels)
-        for item in study.items:
-            text = f"{ratings[item.id]} of {study.ratings_per_item} ratings in {study.name}"
-            left_open.setdefault(item.id, []).append(text)
-    return {
-        item_id: joint_outcome(decided[item_id])
-        if item_id in decided
-        else ("undecided", "; ".join(left_open[item_id]))
-        for item_id in sorted(left_open)
-    }
-
-
-def _without_text(label: ReleaseLabel, protocol: Protocol, spec: ReleaseSpec) -> ReleaseLabel:
-    if spec.include_comments:
-        return label
-    texts = {question.name for question in protocol.questions if question.kind == "text"}
-    answers = {name: value for name, value in label.answers.items() if name not in texts}
-    return label.model_copy(update={"answers": answers})
-
-
-def _without_words(decision: ReleaseDecision, spec: ReleaseSpec) -> ReleaseDecision:
-    if spec.include_comments or decision.rule != "coordinator":
-        return decision
-    return decision.model_copy(update={"reason": "decided by a coordinator"})
-
-
-def _study(source: StudySource) -> ReleaseStudy:
-    raters = {label.rater: label.simulated for label in source.labels}
-    return ReleaseStudy(
-        name=source.name,
-        protocol=source.protocol,
-        rule=source.rule,
-        ratings_per_item=source.ratings_per_item,
-        seed=source.seed,
-        items=len(source.items),
-        raters=len(raters),
-        simulated_raters=sum(raters.values()),
-        surplus_labels=source.surplus_labels,
-    )
 
 
 def _question_schema(question: Question) -> dict[str, Any]:

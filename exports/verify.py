@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from corpus.problems import InputError, Problem
-from exports.consistency import Parsed, content_problems
+from exports.consistency import content_problems
 from exports.folder import FILES, MANIFEST, MAX_MANIFEST_BYTES, read_file, sha256
 from exports.records import Manifest
 from exports.tables import parse_object
@@ -30,10 +30,13 @@ def verify_release(folder: Path) -> list[Problem]:
     Raises:
         InputError: There is no folder, or no manifest in it: not a release.
     """
-    if not folder.is_dir():
-        what = "a file" if folder.exists() else "nothing"
-        raise InputError(f"expected a release folder, got {what}", file=str(folder))
-    names = sorted(os.listdir(folder))
+    try:
+        if not folder.is_dir():
+            what = "a file" if folder.exists() else "nothing"
+            raise InputError(f"expected a release folder, got {what}", file=str(folder))
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise InputError(f"cannot be looked into: {error.strerror}", file=str(folder)) from error
     if MANIFEST not in names:
         raise InputError(f"no release here: {MANIFEST} is missing", file=str(folder))
     foreign = [
@@ -51,7 +54,7 @@ def _problems(folder: Path) -> list[Problem]:
         return [manifest]
     data, broken = _read_files(folder, manifest)
     problems = [*_listing_problems(manifest), *broken]
-    return problems or content_problems(Parsed(manifest, data))
+    return problems or content_problems(manifest, data)
 
 
 def printable(text: str) -> str:

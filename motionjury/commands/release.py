@@ -55,7 +55,7 @@ def build(
     """
     from corpus.problems import InputError
     from exports.gather import RELEASED, build_release
-    from exports.release import ReleaseSpec
+    from exports.selection import ReleaseSpec
     from motionjury import __version__
     from motionjury.workspace import open_workspace
 

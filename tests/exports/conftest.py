@@ -9,7 +9,7 @@ from audit.protocols.stride_audit import STRIDE_AUDIT
 from benchmarks.items import Item, Provenance, make_item
 from benchmarks.stride import StrideAxis, Triplet
 from exports.records import ReleaseDecision, ReleaseLabel
-from exports.release import ReleaseSpec, StudySource
+from exports.selection import ReleaseSpec, StudySource
 
 RATERS = ("A1", "A2", "A3")
 AXES: tuple[StrideAxis, ...] = ("mirror_reflection", "temporal_order", "action_identity")

@@ -16,7 +16,7 @@ from audit.studies import StudyConfig, add_member, close, create_study, launch
 from corpus.clips import Caption, Clip
 from corpus.problems import InputError
 from exports.gather import build_release
-from exports.release import ReleaseSpec
+from exports.selection import ReleaseSpec
 from exports.tables import from_jsonl
 from exports.verify import verify_release
 from motionjury.commands.release import app

@@ -10,13 +10,8 @@ import pytest
 from corpus.problems import InputError
 from exports.folder import FILES, write_release
 from exports.records import ReleaseDecision
-from exports.release import (
-    ReleaseSpec,
-    StudySource,
-    joint_outcome,
-    release_content,
-    release_files,
-)
+from exports.release import release_files
+from exports.selection import ReleaseSpec, StudySource, joint_outcome, release_content
 from exports.tables import from_jsonl
 from tests.exports.conftest import ODD_CAPTIONS, item, study
 
@@ -217,12 +212,18 @@ def test_a_previous_release_is_replaced_and_other_folders_are_not(
     with pytest.raises(InputError, match=r"one that holds 'notes.txt'"):
         write_release(out, files)
     assert (out / "manifest.json").read_bytes() == newer["manifest.json"]
+    with pytest.raises(InputError, match="File name too long"):
+        write_release(tmp_path / ("x" * 300), files)
+    (tmp_path / "file").write_text("")
+    for blocked in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(InputError, match=r"got a file|cannot write the release"):
+            write_release(blocked, files)
     other = tmp_path / "other"
     other.mkdir()
     (other / "manifest.json").write_text("{}")
     with pytest.raises(InputError, match="a previous release"):
         write_release(other, files)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "other"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "file", "other"]
     assert sorted(path.name for path in out.parent.iterdir()) == ["release"]
 
 

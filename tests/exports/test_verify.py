@@ -11,7 +11,8 @@ import pytest
 from corpus.problems import InputError
 from exports.folder import FILES, MANIFEST, sha256, write_release
 from exports.records import StrideItem
-from exports.release import ReleaseSpec, StudySource, release_content, release_files
+from exports.release import release_files
+from exports.selection import ReleaseSpec, StudySource, release_content
 from exports.tables import columns_of, from_jsonl, to_jsonl, to_parquet
 from exports.verify import verify_release
 from tests.exports.conftest import item, study
@@ -180,6 +181,8 @@ def test_a_folder_that_is_no_release(tmp_path: Path):
         verify_release(tmp_path)
     with pytest.raises(InputError, match="got nothing"):
         verify_release(tmp_path / "none")
+    with pytest.raises(InputError, match="File name too long"):
+        verify_release(tmp_path / ("x" * 300))
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="got a file"):
         verify_release(tmp_path / "file")
@@ -316,6 +319,30 @@ def test_a_rejected_item_slipped_in_is_found(release: Path, source: StudySource)
     ) in found
     assert ("excluded.jsonl", f"item {item(5).id} is also in items.jsonl") in found
     assert (MANIFEST, "item_set_hash is not that of the items") in found
+
+
+def test_a_manifest_that_renames_or_relicenses_the_release_is_found(release: Path):
+    change_manifest(release, lambda m: m.update(name="Other", licence=None))
+    assert problems_of(release) == [
+        ("README.md", "pretty_name is not that of the manifest"),
+        ("README.md", "license is not that of the manifest"),
+    ]
+
+
+def test_another_form_under_a_known_protocol_version_is_found(release: Path):
+    studies = json.loads((release / "studies.json").read_bytes())
+    studies[0]["protocol"]["questions"][0]["text"] = "Is this nice?"
+    forge(release, "studies.json", json.dumps(studies).encode())
+    assert problems_of(release) == [
+        ("studies.json", "study 'pilot': not the form of stride_audit version 1")
+    ]
+
+
+def test_a_schema_of_other_columns_is_found(release: Path):
+    schema = json.loads((release / "schema.json").read_bytes())
+    del schema["labels"]["properties"]["simulated"]
+    forge(release, "schema.json", json.dumps(schema).encode())
+    assert problems_of(release) == [("schema.json", "labels: not the columns of labels")]
 
 
 def test_agreement_that_was_improved_is_found(release: Path):
