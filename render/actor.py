@@ -12,6 +12,10 @@ from render.body import PART_COLOURS, PARTS, Body, load_body, reshaped
 from render.pose import pose_from_motion
 
 
+SUNK = 0.02
+"""Share of frames that may go below the floor, so that one bad frame lifts no whole clip (ours)."""
+
+
 class Actor(NamedTuple):
     """All that a backend needs to draw a clip, but for the camera."""
 
@@ -110,12 +114,13 @@ def skinned(actor: Actor, frame: int, out: NDArray[np.float32]) -> None:
 
 
 def grounded(actor: Actor) -> Actor:
-    """Move the actor up or down so that the clip's lowest vertex is on the floor."""
+    """Move the actor up or down so that the clip's lowest vertices are on the floor."""
     out = np.empty_like(actor.vertices)
-    lowest = np.inf
-    for frame in range(len(actor.transforms)):
+    soles = np.empty(len(actor.transforms))
+    for frame in range(len(soles)):
         skinned(actor, frame, out)
-        lowest = min(lowest, float(out[:, 1].min()))
+        soles[frame] = out[:, 1].min()
+    lowest = float(np.quantile(soles, SUNK, method="lower"))
     transforms = actor.transforms.copy()
     transforms[:, :, 1, 3] -= lowest
     return actor._replace(transforms=transforms, lift=-lowest)

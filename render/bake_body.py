@@ -167,7 +167,7 @@ def _flat_chest(vertices: Floats) -> Floats:
 
 def _decimate(vertices: Floats, faces: Ints, weights: Floats) -> tuple[Floats, Ints, Floats]:
     """Simplify by quadric error; weights come from the three nearest original vertices."""
-    import fast_simplification
+    import fast_simplification  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from scipy.spatial import cKDTree
 
     height = np.linspace(vertices[:, 1].min(), vertices[:, 1].max(), 4000)

@@ -30,6 +30,19 @@ LENGTH_RATIO = (0.5, 2.0)
 """Bones stretch to the source's lengths within these ratios of the body's (ours)."""
 
 
+RIGID = {
+    JOINT["pelvis"]: ("left_hip", "right_hip", "spine1"),
+    JOINT["spine3"]: ("neck", "left_collar", "right_collar"),
+}
+"""Joints that move as one with another, whose frame they show."""
+
+
+TOE_BEND = np.radians(65.0)
+"""Most that the toes bend up when the heel rises (ours)."""
+TOE_NEAR = (0.03, 0.12)
+"""Height of the toe joint over its lowest at which toes bend fully, and no more, metres (ours)."""
+
+
 class Pose(NamedTuple):
     """Rotations for a body with bones as long as the source's."""
 
@@ -59,8 +72,13 @@ def pose_from_motion(motion: Motion, body: Body) -> Pose:
     joints = _source_joints(observed, body)
     if motion.local_rotations is not None:
         rotations = _world_rotations(motion.local_rotations.astype(np.float64))
-        aimed = joints
+        joints = aimed = _with_bones(joints, _seen_bones(observed, rotations))
     else:
+        for centre, around in RIGID.items():
+            frame = _rigid(observed, joints, centre, around)
+            bones = _seen_bones(observed, np.repeat(frame[:, None], 24, axis=1))
+            chosen = [JOINT[name] for name in around]
+            joints = _with_bones(joints, {j: bones[j] for j in chosen})
         aimed = _calibrated(observed, joints, motion.fps)
         rotations = _inverse_kinematics(observed, aimed, motion.fps)
     centres = forward(rotations, joints, observed[:, 0])
@@ -113,6 +131,25 @@ def _source_joints(observed: Floats, body: Body) -> Floats:
     return joints
 
 
+def _seen_bones(observed: Floats, rotations: Floats) -> dict[int, Floats]:
+    """Each joint's bone from its parent in the parent's frame: mean over frames, metres."""
+    bones = {}
+    for j, parent in enumerate(SMPL24.parents[: observed.shape[1]]):
+        if parent >= 0:
+            bone = observed[:, j] - observed[:, parent]
+            bones[j] = np.einsum("tba,tb->a", rotations[:, parent], bone) / len(bone)
+    return bones
+
+
+def _with_bones(joints: Floats, bones: dict[int, Floats]) -> Floats:
+    """Rest centres with some bones replaced; what hangs on them moves along."""
+    moved = joints.copy()
+    for j, parent in enumerate(SMPL24.parents):
+        if parent >= 0:
+            moved[j] = moved[parent] + bones.get(j, joints[j] - joints[parent])
+    return moved
+
+
 def _calibrated(observed: Floats, joints: Floats, fps: float) -> Floats:
     """Turn the rest bones of feet and head to the source's own convention.
 
@@ -141,7 +178,7 @@ def _calibrated(observed: Floats, joints: Floats, fps: float) -> Floats:
             flat *= np.cos(level) * np.linalg.norm(bone) / np.linalg.norm(flat)
             down = np.array([0.0, -np.sin(level) * np.linalg.norm(bone), 0.0])
             aimed[foot] = aimed[ankle] + flat + down
-    chest = _rigid(observed, aimed, JOINT["spine3"], ("neck", "left_collar", "right_collar"))
+    chest = _rigid(observed, aimed, JOINT["spine3"], RIGID[JOINT["spine3"]])
     neck, head = JOINT["neck"], JOINT["head"]
     seen = np.einsum("tba,tb->ta", chest, observed[:, head] - observed[:, neck])
     usual = float(np.median(np.arctan2(seen[:, 2], seen[:, 1])))
@@ -167,8 +204,8 @@ def _inverse_kinematics(observed: Floats, joints: Floats, fps: float) -> Floats:
     def rest(start: str, end: str) -> Floats:
         return np.asarray(joints[JOINT[end]] - joints[JOINT[start]])
 
-    pelvis = _rigid(observed, joints, 0, ("left_hip", "right_hip", "spine1"))
-    chest = _rigid(observed, joints, JOINT["spine3"], ("neck", "left_collar", "right_collar"))
+    pelvis = _rigid(observed, joints, 0, RIGID[0])
+    chest = _rigid(observed, joints, JOINT["spine3"], RIGID[JOINT["spine3"]])
     world[:, 0], world[:, JOINT["spine3"]] = pelvis, chest
     turn = Rotation.from_matrix(np.swapaxes(pelvis, 1, 2) @ chest).as_rotvec()
     for name, child, share in (("spine1", "spine2", 1 / 3), ("spine2", "spine3", 2 / 3)):
@@ -194,19 +231,29 @@ def _inverse_kinematics(observed: Floats, joints: Floats, fps: float) -> Floats:
         elbow = _swung(shoulder, rest(names["elbow"], names["wrist"]), fore)
         thigh, shank = seen(names["hip"], names["knee"]), seen(names["knee"], names["ankle"])
         foot = seen(names["ankle"], names["foot"])
-        toes, certain = _plane(foot, shank)
+        hinge, certain = _plane(foot, shank)
         hip = _twisted(
             pelvis, rest(names["hip"], names["knee"]), np.array([1.0, 0.0, 0.0]), thigh,
-            [_plane(thigh, shank), (toes, 0.5 * certain)], fps,
+            [_plane(thigh, shank), (hinge, 0.5 * certain)], fps,
         )  # fmt: skip
         knee = _swung(hip, rest(names["knee"], names["ankle"]), shank)
         ankle = _swung(knee, rest(names["ankle"], names["foot"]), foot)
+        toes = _toes(ankle, observed[:, JOINT[names["foot"]], 1], observed[:, [10, 11], 1].min())
         for name, rotation in (
             ("collar", collar), ("shoulder", shoulder), ("elbow", elbow), ("wrist", elbow),
-            ("hand", elbow), ("hip", hip), ("knee", knee), ("ankle", ankle), ("foot", ankle),
+            ("hand", elbow), ("hip", hip), ("knee", knee), ("ankle", ankle), ("foot", toes),
         ):  # fmt: skip
             world[:, JOINT[names[name]]] = rotation
     return world
+
+
+def _toes(ankle: Floats, height: Floats, lowest: float) -> Floats:
+    """Keep the toes flat where the heel rises over a toe joint that stays near the floor."""
+    forward = ankle[:, :, 2]
+    raised = np.arctan2(-forward[:, 1], np.hypot(forward[:, 0], forward[:, 2]))
+    near = np.clip((TOE_NEAR[1] - (height - lowest)) / (TOE_NEAR[1] - TOE_NEAR[0]), 0.0, 1.0)
+    bend = np.clip(raised, 0.0, TOE_BEND) * near
+    return np.asarray(ankle @ Rotation.from_rotvec(np.outer(-bend, [1.0, 0, 0])).as_matrix())
 
 
 def _rigid(observed: Floats, joints: Floats, centre: int, around: tuple[str, ...]) -> Floats:

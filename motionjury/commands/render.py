@@ -203,7 +203,9 @@ def _settings(size: int, fps: float, backend: str, view: str) -> RenderSettings:
     except ValidationError as error:
         first = error.errors()[0]
         name = {"fps": "--video-fps"}.get(str(first["loc"][0]), f"--{first['loc'][0]}")
-        raise InputError(f"{name}: {first['msg']}, got {first['input']}") from error
+        message = str(first["msg"]).removeprefix("Value error, ")
+        came = "" if "got" in message else f", got {first['input']}"
+        raise InputError(f"{name}: {message}{came}") from error
 
 
 @contextmanager
