@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.items import Item, Provenance, content_hash, make_item
 from benchmarks.stride import AXES, Triplet
+from corpus.problems import InputError
 from motionjury import __version__
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from audit.gold import Gold
     from audit.records import Study
-    from audit.training import Gold
     from motionjury.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
@@ -52,7 +53,10 @@ def fill_corpus(workspace: Workspace) -> None:
         if list_clips(session, corpus="synthetic"):
             return
     written = write_demo_corpus(workspace.root / "corpus" / "demo", seed=SEED)
-    clips = [entry.clip.model_copy(update={"path": f"corpus/demo/{entry.clip.path}"}) for entry in written]
+    clips = [
+        entry.clip.model_copy(update={"path": f"corpus/demo/{entry.clip.path}"})
+        for entry in written
+    ]
     captions = [caption for entry in written for caption in entry.captions]
     with workspace.db.write() as session:
         add_clips(session, clips, captions)
@@ -118,12 +122,17 @@ def make_demo(workspace: Workspace, simulate: int, progress: Progress) -> list[I
 
 
 def _render(workspace: Workspace, clip_ids: Sequence[str], progress: Progress) -> None:
-    from render.batch import render_clips
+    from motionjury.commands.render import render_into_workspace
     from store.clips import get_clip
 
     with workspace.db.read() as session:
         clips = [get_clip(session, clip_id) for clip_id in clip_ids]
-    report = render_clips(workspace.db, clips, workspace.root, workspace.media_dir)
+    results = render_into_workspace(
+        workspace, clips, progress=lambda done, total: progress("clips rendered", done, total)
+    )
+    for result in results:
+        if result.problem is not None:
+            raise InputError(result.problem.reason, file=result.problem.file)
 
 
 def _study(
@@ -155,7 +164,7 @@ def _study(
 
 def _training_item() -> tuple[Item, Gold]:
     """Make a pair in which more than the side was changed, with what is right about it."""
-    from audit.training import Gold
+    from audit.gold import Gold
 
     triplet = Triplet(
         axis="mirror_reflection",
@@ -196,9 +205,7 @@ def _invite(session: Session, study: Study) -> list[Invitation]:
     return invitations
 
 
-def _simulate(
-    workspace: Workspace, items: Sequence[Item], raters: int, progress: Progress
-) -> None:
+def _simulate(workspace: Workspace, items: Sequence[Item], raters: int, progress: Progress) -> None:
     """Fill and close the simulated study: its raters are marked, its labels come from a seed."""
     from audit.access import add_person
     from audit.assignment import next_assignment
@@ -245,7 +252,7 @@ def simulated_answers(item_id: str, axis: str, rater: int) -> tuple[dict[str, An
     errs = random.Random(f"{SEED}|{item_id}|{rater}")
     answers: dict[str, Any] = {}
     for check in ("fluent", "single_change", "distinguishable", "exclusive"):
-        good = quality.random() < 0.8
+        good = quality.random() < 0.92
         if (check == "single_change" and axis == "random_content") or (
             check == "exclusive" and axis != "action_identity"
         ):

@@ -86,7 +86,9 @@ class Workspace:
         return open_database(self.database_url)
 
 
-def init_workspace(root: Path, name: str | None = None, database_url: str | None = None) -> Workspace:
+def init_workspace(
+    root: Path, name: str | None = None, database_url: str | None = None
+) -> Workspace:
     """Make a workspace folder, or open the one that is there.
 
     Args:

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
     from motionjury.workspace import Workspace
 
 
+HostOption = Annotated[
+    str, typer.Option(help="Address to listen on; 0.0.0.0 for the whole network.")
+]
+"""``--host`` of the commands that serve the app."""
+PortOption = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
+"""``--port`` of the commands that serve the app."""
+
+
 def app_command(
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 for the whole network.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8501,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = False,

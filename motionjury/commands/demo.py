@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from motionjury.commands.app import DEFAULT_HOST, DEFAULT_PORT, serve_app
+from motionjury.commands.app import HostOption, PortOption, serve_app
 
 DEMO_FOLDER = Path("demo-workspace")
 
@@ -25,8 +25,8 @@ def demo_command(
     serve: Annotated[
         bool, typer.Option("--serve/--no-serve", help="Serve the page when all is made.")
     ] = True,
-    host: Annotated[str, typer.Option(help="Address to serve on.")] = DEFAULT_HOST,
-    port: Annotated[int, typer.Option(help="Port to serve on.")] = DEFAULT_PORT,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8501,
 ) -> None:
     """Make a demo study of synthetic motions, print its links, serve the page.
 
@@ -39,7 +39,12 @@ def demo_command(
     from motionjury.workspace import init_workspace
 
     opened = init_workspace(workspace, name="MotionJury demo")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Bar(*columns) as bar:
         tasks = {}
 
@@ -57,4 +62,4 @@ def demo_command(
         print(f"  {invitation.name:<12} http://{host}:{port}/enter/{invitation.secret}")
     print()
     if serve:
-        serve_app(opened, host=host, port=port)
+        serve_app(opened, host, port, open_browser=False)

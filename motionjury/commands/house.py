@@ -137,16 +137,15 @@ def _browser_check() -> dict[str, Any]:
 
 
 def _workspace_checks(workspace: Workspace) -> list[dict[str, Any]]:
+    from store.clips import list_media
+
     summary = workspace_summary(workspace)
     with workspace.db.read() as session:
-        from store.clips import list_media
-
-        lost = [
-            media.file for media in list_media(session) if not (workspace.media_dir / media.file).is_file()
-        ]
-    detail = f"all {summary['media']} rendered clips are there"
+        files = [media.file for media in list_media(session)]
+    lost = [file for file in files if not (workspace.media_dir / file).is_file()]
+    detail = f"all {len(files)} rendered clips are there"
     if lost:
-        detail = f"{len(lost)} rendered clips are missing, first {lost[0]}: run `motionjury render all`"
+        detail = f"{len(lost)} of {len(files)} rendered clips are gone; run `motionjury render all`"
     return [
         _check("workspace", True, f"{summary['name']}: {summary['clips']} clips"),
         _check("media", not lost, detail),
