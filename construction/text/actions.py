@@ -45,7 +45,7 @@ def action_pairs() -> tuple[ActionPair, ...]:
     """Return the closed list of action pairs."""
     return tuple(
         ActionPair(
-            verbs=(row["verbs"][0], row["verbs"][1]),
+            verbs=(min(row["verbs"]), max(row["verbs"])),
             frame=row["frame"],
             block=frozenset(row["block"].split()) - frozenset(row.get("allow", "").split()),
             block_to={k: frozenset(v.split()) for k, v in row.get("block_to", {}).items()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,9 +47,10 @@ def verb_lemmas(word: str) -> frozenset[str]:
 class _Context:
     """The words around one token; punctuation counts as a boundary."""
 
-    def __init__(self, tokens: list[Token], index: int) -> None:
+    def __init__(self, tokens: list[Token], index: int, directions: Counter[str]) -> None:
         self.low = tokens
         self.i = index
+        self.directions = directions
 
     def at(self, offset: int) -> str:
         """Return the lower-case word at a distance; punctuation as written; '' past an end."""
@@ -66,6 +68,7 @@ class _Context:
         return found
 
 
+_DIRECTIONS = frozenset({"left", "lefts", "right", "forward", "forwards", "backward", "backwards"})
 _END = frozenset({"", ".", ",", ";", ":", "!", "?", ")"})
 
 
@@ -162,11 +165,7 @@ def _left_after_person(c: _Context) -> tuple[CueReading, str]:
 def _left_after_conjunction(c: _Context) -> tuple[CueReading, str]:
     """Read "…, then left", "and left …": a second direction or a second verb."""
     n1 = c.at(1)
-    others = [
-        t.low
-        for j, t in enumerate(c.low)
-        if j != c.i and t.low in {"left", "right", "forward", "forwards", "backward", "backwards"}
-    ]
+    others = c.directions.total() > 1
     if c.i == 0 or (c.at(-1) in {".", ";"} and n1 not in _w("determiners")):
         return "lateral", "a side"
     if n1 in _w("determiners") | {"him", "them", "it", "home", "quickly", "slowly"}:
@@ -284,9 +283,11 @@ def _right_before_word(c: _Context) -> tuple[CueReading, str]:
     if n1 == "then" and (p1 in _END or p1 in {"and", "just"}):
         return "other", "an emphasis"
     if n1 in _w("emphasis_time"):
+        if p1 in {"left", "right"}:
+            return "other", "an emphasis"
         if lemmas & (_w("strong") | {"step", "walk", "move", "go", "run", "shift"}):
             return "ambiguous", "an emphasis, or a direction"
-        if p1 in {"slightly", "far", "degrees", "forward", "left"}:
+        if p1 in {"slightly", "far", "degrees", "forward"}:
             return "ambiguous", "an emphasis, or a direction"
         return "other", "an emphasis"
     if n1 == "back" and n2 in {"leg", "foot", "heel", "arm", "hand"}:
@@ -372,6 +373,7 @@ def lateral_cues(tokens: list[Token]) -> list[Cue]:
         Cues in order, with the reading of each in its context.
     """
     caption_cues: list[Cue] = []
+    directions = Counter(t.low for t in tokens if t.low in _DIRECTIONS)
     i = 0
     while i < len(tokens):
         token = tokens[i]
@@ -385,7 +387,7 @@ def lateral_cues(tokens: list[Token]) -> list[Cue]:
             )
             i += count
             continue
-        cue = _side_cue(tokens, i)
+        cue = _side_cue(tokens, i, directions)
         if cue:
             caption_cues.append(cue)
         i += 1
@@ -399,7 +401,7 @@ def _join(tokens: list[Token], i: int, count: int) -> str:
     return text
 
 
-def _side_cue(tokens: list[Token], i: int) -> Cue | None:
+def _side_cue(tokens: list[Token], i: int, directions: Counter[str]) -> Cue | None:
     token = tokens[i]
     low = token.low
 
@@ -419,7 +421,7 @@ def _side_cue(tokens: list[Token], i: int) -> Cue | None:
         return None
     size = len(stem)
     rest = low[size:]
-    context = _Context(tokens, i)
+    context = _Context(tokens, i, directions)
     if not rest:
         reading, why = _read_left(context) if stem == "left" else _read_right(context)
         return cue(stem, size, reading, why)
@@ -430,7 +432,7 @@ def _side_cue(tokens: list[Token], i: int) -> Cue | None:
             return cue(stem, size, "other", "the verb right")
         if context.at(-1) in {"human", "equal", "civil", "to", "legal", "animal"}:
             return cue(stem, size, "other", "what is due")
-        if not any(t.low in {"left", "lefts"} for t in tokens):
+        if not directions["left"] + directions["lefts"]:
             return cue(stem, size, "ambiguous", "what is due, or punches with the right hand")
     if rest in _w("suffixes"):
         return cue(stem, size, "lateral", "a side")

@@ -96,11 +96,13 @@ def mirror(caption: str) -> Outcome:
         return rejected(why_invariant, "invariant")
     counter = _counter_spelling(lateral)
     edits: list[tuple[int, int, str]] = []
+    targets: list[str] = []
     for cue in lateral:
         new = _target(cue, counter)
         if new is None:
             return rejected(f"'{cue.text}': unusual capitals", "uncovered")
         edits.append((cue.start, cue.end, new))
+        targets.append(new)
         article = _article_edit(tokens, cue, new)
         if article:
             edits.append(article)
@@ -111,10 +113,6 @@ def mirror(caption: str) -> Outcome:
         "mirrored",
         {
             "source": " | ".join(cue.text for cue in lateral),
-            "target": " | ".join(new for start, _, new in sorted(edits) if _starts(lateral, start)),
+            "target": " | ".join(targets),
         },
     )
-
-
-def _starts(cues: list[Cue], start: int) -> bool:
-    return any(cue.start == start for cue in cues)

@@ -1,0 +1,147 @@
+import json
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from construction.text.morphology import lemmas
+from construction.text.temporal import reverse_events
+from construction.text.tokens import tokenize
+from tests.construction.cases import own
+from tests.shared_data import shared
+
+
+def test_shared_cases():
+    cases = json.loads(shared("cases/temporal_cases.json").read_text(encoding="utf-8"))
+    for case in cases["cases"]:
+        found = reverse_events(case["caption"])
+        if case["reversible"]:
+            assert (case["id"], found.text) == (case["id"], case["reversed"])
+            assert found.edit["n_events"] == str(case["n_events"])
+        else:
+            assert (case["id"], found.outcome != "item") == (case["id"], True)
+
+
+@pytest.mark.parametrize("case", own("temporal_order"), ids=lambda c: c["caption"][:40])
+def test_own_cases(case):
+    found = reverse_events(case["caption"])
+    assert (found.outcome, found.text) == (case["outcome"], case.get("text"))
+    assert found.reason
+
+
+EVENTS = {
+    "walks forward": "walking forward",
+    "kneels": "kneeling",
+    "claps his hands": "clapping his hands",
+    "spins around": "spinning around",
+    "kicks with the left leg": "kicking with the left leg",
+    "lies on the floor": "lying on the floor",
+    "sits and waves": "sitting and waving",
+}
+FRAMES = [
+    "{s} {f0} then {f1}.",
+    "{s} {f0}, and then {f1}",
+    "{s} {f0} before {g1}.",
+    "{s} {f1} after {g0}.",
+    "after {g0}, {s} {f1}.",
+    "before {g1}, {s} {f0}.",
+    "{s} starts by {g0} and ends by {g1}.",
+    "{s} {f0}, followed by {g1}.",
+    "{s} {f0}. Then he {f1}.",
+    "first {s} {f0}, then {f1}.",
+]
+
+
+@given(
+    st.permutations(sorted(EVENTS)),
+    st.sampled_from(FRAMES),
+    st.sampled_from(["a man", "the tall boy", "someone"]),
+)
+def test_reversal_is_the_same_frame_with_the_events_exchanged(events, frame, subject):
+    def written(first, second):
+        return frame.format(s=subject, f0=first, f1=second, g0=EVENTS[first], g1=EVENTS[second])
+
+    found = reverse_events(written(events[0], events[1]))
+    assert found.text == written(events[1], events[0])
+    assert found.edit["events"].count(" | ") == 1
+
+
+@given(st.permutations(sorted(EVENTS)), st.integers(3, 5))
+def test_lists_reverse_whole_and_keep_their_words(events, number):
+    chosen = [e for e in events if e != "sits and waves"][:number]
+    caption = "a man " + ", ".join(chosen[:-1]) + ", and then " + chosen[-1] + "."
+    found = reverse_events(caption)
+    back = chosen[::-1]
+    assert found.text == "a man " + ", ".join(back[:-1]) + ", and then " + back[-1] + "."
+    assert reverse_events(found.text).text == caption
+
+
+def _words(text):
+    return Counter(lemmas(t.low) for t in tokenize(text) if t.word)
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in own("temporal_order") if "text" in c], ids=lambda c: c["caption"][:40]
+)
+def test_content_words_are_preserved(case):
+    assert _words(reverse_events(case["caption"]).text) == _words(case["caption"])
+
+
+@given(st.text(max_size=200))
+def test_any_text_gets_an_outcome_with_a_reason(text):
+    found = reverse_events(text)
+    assert found.reason
+    assert (found.text is not None) == (found.outcome == "item")
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "a",
+                "the",
+                "man",
+                "he",
+                "walks",
+                "sits",
+                "then",
+                "and",
+                ",",
+                ".",
+                "before",
+                "after",
+                "first",
+                "followed",
+                "by",
+                "is",
+                "waving",
+                "left",
+                "to",
+                "ends",
+                "starts",
+                "having",
+                "finally",
+                "next",
+                "while",
+                "it",
+                "leg",
+            ]
+        ),
+        max_size=14,
+    )
+)
+def test_word_salad_never_breaks_and_never_loses_words(parts):
+    text = " ".join(parts)
+    found = reverse_events(text)
+    if found.text is not None:
+        assert _words(found.text) == _words(text)
+
+
+@pytest.mark.parametrize("unit", ["then ", "walks, ", "and then walks ", ". ", "before "])
+def test_very_long_captions_are_refused_quickly(unit):
+    start = time.perf_counter()
+    found = reverse_events("a man walks " + unit * (100_000 // len(unit)))
+    assert found.outcome != "item"
+    assert time.perf_counter() - start < 20
