@@ -8,7 +8,17 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.figures import RESAMPLES, study_agreement
-from annotation_app.views.frame import Markup, banner, bar, plain_text, style, table, tag, top
+from annotation_app.views.frame import (
+    Markup,
+    banner,
+    bar,
+    plain_text,
+    small,
+    style,
+    table,
+    tag,
+    top,
+)
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
 from audit.studies import ExpertProgress, Progress, Study, progress, studies_of
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from agreement.coefficient import Coefficient
     from agreement.report import Report
 
+_HEADLINE = ("percent_agreement", "fleiss_kappa", "krippendorff_alpha")
 _REASONS = {
     "no_variation": "all answers are the same",
     "no_pairable_items": "no item has two answers yet",
@@ -105,15 +116,18 @@ def _stage(expert: ExpertProgress) -> str:
         return "program"
     if not expert.guidelines_read:
         return "has not started"
-    return "labelling" if expert.trained else "in training"
+    if not expert.trained:
+        return "in training"
+    return "labelling" if expert.held or expert.remaining else "finished"
 
 
 def _strata(counts: Progress) -> None:
+    wanted = counts.ratings_wanted / max(counts.items, 1)
     rows = [
         [
             entry.stratum.replace("_", " "),
             entry.value.replace("_", " "),
-            bar(entry.complete / max(entry.items, 1)),
+            bar(entry.ratings / max(entry.items * wanted, 1)),
             entry.complete,
             entry.items,
             entry.ratings,
@@ -129,36 +143,42 @@ def _agreement(study: Study, report: Report | None) -> None:
     if report is None:
         st.write("No answers yet.")
         return
-    from agreement.registry import describe
-
     protocol = PROTOCOLS[study.protocol]
     rows: list[list[object]] = []
     for check in report.checks:
-        name = check.analysis.axis.name
+        analysis = check.analysis
         # The question itself, with a blank where it names the item's property.
-        words = protocol.question(name).text.replace("{target}", "…")
-        for place, found in enumerate(check.headline):
-            rows.append(
-                [
-                    words if place == 0 else "",
-                    describe(found, check.analysis),
-                    "—" if found.value is None else f"{found.value:.3f}",
-                    _interval(found),
-                    found.n,
-                ]
-            )
-    columns = ["Question", "Coefficient", "Value", "95 % interval", "Items used"]
-    table("Agreement between experts, question by question", columns, rows)
+        words = protocol.question(analysis.axis.name).text.replace("{target}", "…")
+        found = {entry.coefficient: entry for entry in check.headline}
+        chance_free = found.get("gwet_ac2") or found.get("gwet_ac1")
+        cells = [found.get(name) for name in _HEADLINE] + [chance_free]
+        used = f"{analysis.n_pairable} of {analysis.n_items}"
+        rows.append([words, *(_coefficient(cell) for cell in cells), used])
+    columns = [
+        "Question",
+        "Percent agreement",
+        "Fleiss’ κ",
+        "Krippendorff’s α",
+        "Gwet’s AC",
+        "Items used",
+    ]
+    table("Agreement between experts, with 95 % intervals", columns, rows)
     simulated = ", ".join(report.simulated_raters)
-    note = f"Intervals from {RESAMPLES} resamples of clips; they are rough while items are few."
+    note = (
+        "α at the question’s level of measurement; AC1, or AC2 with quadratic weights on ordered "
+        f"answers. Intervals from {RESAMPLES} resamples of clips, rough while items are few."
+    )
     if simulated:
         banner(f"Simulated raters are in these numbers: {simulated}.")
     st.caption(f"{note} The full report: `motionjury agreement report`.")
 
 
-def _interval(found: Coefficient) -> str:
+def _coefficient(found: Coefficient | None) -> Markup | None:
+    if found is None:
+        return None
     if found.value is None:
-        return _REASONS.get(found.reason or "", "undefined")
+        return Markup(f"—{small(_REASONS.get(found.reason or '', 'undefined'))}")
+    value = f"{found.value:.3f}"
     if found.ci is None:
-        return "no interval"
-    return f"{found.ci[0]:.3f} to {found.ci[1]:.3f}"
+        return Markup(f"{value}{small('no interval')}")
+    return Markup(f"{value}{small(f'{found.ci[0]:.3f} to {found.ci[1]:.3f}')}")

@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 _COMMON = """
+[data-testid="stMainBlockContainer"] h1 { font-size: 2.1rem; padding: .5rem 0; }
 header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecoration"],
 [data-testid="stStatusWidget"] { display: none !important; }
 [data-testid="stMainBlockContainer"] button:focus-visible { outline: 3px solid
@@ -27,11 +28,13 @@ _TABLE = """
 .mj-table th, .mj-table td { padding: .5rem .9rem .5rem 0; vertical-align: top;
   border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
 .mj-table td.n, .mj-table th.n { text-align: end; font-variant-numeric: tabular-nums; }
+.mj-small { font-size: .85rem; opacity: .8; white-space: nowrap; }
 .mj-scroll { overflow-x: auto; }
 .mj-tag { font-size: .8rem; font-weight: 600; padding: .1rem .5rem; border-radius: 1rem;
   background: #7a3d00; color: #fff; white-space: nowrap; }
 .mj-banner { border: 2px solid #b3611a; border-radius: 8px; padding: .6rem 1rem; font-weight: 600; }
-.mj-bar { display: block; height: 8px; border-radius: 4px; min-width: 8rem; overflow: hidden;
+.mj-bar { display: block; height: 8px; margin-top: .5rem; border-radius: 4px;
+  min-width: 8rem; overflow: hidden;
   background: color-mix(in srgb, currentColor 18%, transparent); }
 .mj-bar i { display: block; height: 100%; background: var(--mj-accent); }
 :root { --mj-accent: #0b6380; }
@@ -73,6 +76,11 @@ def bar(share: float) -> Markup:
     """Return a bar filled to a share between 0 and 1."""
     percent = round(100 * min(max(share, 0.0), 1.0))
     return Markup(f'<span class="mj-bar"><i style="width:{percent}%"></i></span>')
+
+
+def small(text: str) -> Markup:
+    """Return a second, smaller line for a cell."""
+    return Markup(f'<br><span class="mj-small">{escape(text)}</span>')
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

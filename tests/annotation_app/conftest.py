@@ -9,10 +9,15 @@ import pytest
 
 from tests.annotation_app import site as site_module
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +36,9 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="session")
 def chromium():
     names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("MOTIONJURY_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    path = os.environ.get("MOTIONJURY_CHROMIUM") or next(
+        filter(None, map(shutil.which, names)), None
+    )
     if path is None:
         pytest.skip("no Chromium found (set MOTIONJURY_CHROMIUM)")
     sync_api = pytest.importorskip("playwright.sync_api")

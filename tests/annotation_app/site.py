@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,12 +70,13 @@ class Site:
     def link(self, name: str) -> str:
         return f"{self.url}/enter/{self.links[name]}"
 
-    def client(self, name: str | None = None) -> httpx.Client:
-        """Return an HTTP client, signed in as a person."""
-        client = httpx.Client(base_url=self.url, headers={"X-MotionJury": "1"})
-        if name is not None:
-            assert client.get(f"/enter/{self.links[name]}").status_code == 303
-        return client
+    @contextmanager
+    def client(self, name: str | None = None) -> Iterator[httpx.Client]:
+        """Yield an HTTP client, signed in as a person."""
+        with httpx.Client(base_url=self.url, headers={"X-MotionJury": "1"}) as client:
+            if name is not None:
+                assert client.get(f"/enter/{self.links[name]}").status_code == 303
+            yield client
 
 
 def _item(number: int, axis: str, caption: str, perturbed: str) -> Item:
@@ -101,20 +104,31 @@ PAIRS = (
     ("temporal_order", "someone walks, then sits down.", "someone sits down, then walks."),
     ("action_identity", "a man walks forward slowly.", "a man runs forward slowly."),
     ("mirror_reflection", "she kicks with her right leg.", "she kicks with her left leg."),
-    ("temporal_order", f"someone bows. {HOSTILE}", f"someone jumps. {HOSTILE}"),
+    ("temporal_order", "someone bows, then jumps.", "someone jumps, then bows."),
     ("random_content", "a person squats twice.", "a person steps to the side."),
     ("mirror_reflection", "the left arm goes up.", "the right arm goes up."),
     ("action_identity", "a person hops ahead.", "a person crawls ahead."),
     ("mirror_reflection", "he raises the left arm.", "he raises the right arm and waves."),
 )
-"""Three items of the walk study, five of the side study, one training item."""
+"""Three items of the walk study, five of the side study (with hostile captions), one to train."""
+
+
+SIDE = slice(3, 8)
+
+
+def _pair(number: int) -> tuple[str, str, str]:
+    axis, caption, perturbed = PAIRS[number]
+    if number in range(len(PAIRS))[SIDE]:
+        caption, perturbed = f"{caption} {HOSTILE}", f"{perturbed} {HOSTILE}"
+    return axis, caption, perturbed
 
 
 def build(root: Path) -> Site:
     workspace = init_workspace(root, name="Test bench")
     site = Site(url="", workspace=workspace)
     clips, captions = [], []
-    for number, (axis, caption, perturbed) in enumerate(PAIRS):
+    for number in range(len(PAIRS)):
+        axis, caption, perturbed = _pair(number)
         item = _item(number, axis, caption, perturbed)
         site.items.append(item)
         clip_id = item.payload["clip_id"]
@@ -160,7 +174,7 @@ def build(root: Path) -> Site:
             explanation="One of the captions also adds a wave.",
         )
         _study(session, site, "Walk study", work[:3], [(site.items[8], gold)], ratings=2)
-        _study(session, site, "Side study", work[3:8], [], ratings=3)
+        _study(session, site, "Side study", work[SIDE], [], ratings=3)
         members = {
             "Walk study": ("Ada Quillfeather", "Ben Oxbridge"),
             "Side study": ("Cleo Vantongeren", "Dan Mistlethwaite", "Eve Rumpelberg"),

@@ -1,0 +1,378 @@
+"""People in a real browser: links, training, keys, reloads, two tabs, what the server gave away."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from sqlalchemy import select
+
+from audit.blind import caption_order
+from audit.labelling import SHOWN, my_labels
+from audit.studies import progress
+from store.tables import LabelRow
+from tests.annotation_app.site import FRAMES, HOSTILE
+
+pytestmark = pytest.mark.browser
+
+
+class Wire:
+    """Everything a page received: bodies, headers, addresses, websocket frames."""
+
+    def __init__(self, page) -> None:
+        self.parts: list[str] = []
+        self.frames: list[str] = []
+        page.on("response", self._response)
+        page.on("websocket", lambda ws: ws.on("framereceived", self._frame))
+
+    def _response(self, response) -> None:
+        self.parts += [response.url, str(response.headers)]
+        path = response.url.split("?")[0]
+        # Streamlit's own bundle is the same for everybody; redirects have no body.
+        if "/static/" not in path and "/clip/" not in path and response.status < 300:
+            self.parts.append(response.text())
+
+    def _frame(self, payload) -> None:
+        text = payload if isinstance(payload, str) else payload.decode("utf-8", "replace")
+        self.frames.append(text)
+
+    def text(self) -> str:
+        return "\n".join([*self.parts, *self.frames])
+
+
+def sign_in(page, site, name: str) -> None:
+    page.goto(site.link(name))
+
+
+def desk(page, count: str) -> None:
+    page.locator(".mj[aria-busy=false] .count", has_text=count).wait_for()
+
+
+def read_guidelines(page) -> None:
+    page.get_by_role("button", name="I have read this").click()
+
+
+def rows(page) -> list[str]:
+    """Names of the questions asked, in order."""
+    return page.locator(".question:visible").evaluate_all("all => all.map(q => q.dataset.name)")
+
+
+def chosen(page) -> dict[str, str]:
+    script = "all => all.map(b => [b.closest('.question').dataset.name, b.dataset.value])"
+    pressed = page.locator(".question:visible .option[aria-pressed=true]")
+    return dict(pressed.evaluate_all(script))
+
+
+def choose(page, wanted: dict[str, str]) -> dict[str, str]:
+    """Answer the questions asked with keys only; return what was chosen."""
+    answers = {name: wanted[name] for name in rows(page) if name in wanted}
+    while page.locator(".question.active").get_attribute("data-name") != rows(page)[0]:
+        page.keyboard.press("ArrowUp")
+    for name, value in answers.items():
+        while page.locator(".question.active").get_attribute("data-name") != name:
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press(value if value.isdigit() else value[0])
+    assert chosen(page) == answers
+    return answers
+
+
+def saved(page) -> None:
+    page.locator(".saved", has_text=re.compile("^Saved$")).wait_for()
+
+
+def labels_of(site, name: str, study: str):
+    with site.workspace.db.read() as session:
+        return my_labels(session, site.studies[study], site.people[name])
+
+
+YES = {"fluent": "yes", "single_change": "yes", "distinguishable": "yes", "exclusive": "yes"}
+PLAN = {
+    "Ada Quillfeather": [
+        {**YES, "confidence": "5"},
+        {**YES, "fluent": "no", "confidence": "3"},
+        {**YES, "distinguishable": "no", "exclusive": "no", "confidence": "1"},
+    ],
+    "Ben Oxbridge": [
+        {**YES, "single_change": "no", "confidence": "2"},
+        {**YES, "confidence": "4"},
+        {**YES, "distinguishable": "no", "confidence": "5"},
+    ],
+}
+
+
+def walk(page, site, name: str) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Go from the link to the last item; return answers by captions on screen, and each A."""
+    sign_in(page, site, name.split()[0])
+    read_guidelines(page)
+    desk(page, "Training 1 of 1")
+    choose(page, {**YES, "confidence": "4"})
+    page.keyboard.press("Enter")
+    page.locator(".wrong .outcome", has_text="Here the answer is No.").wait_for()
+    page.get_by_text("One of the captions also adds a wave.").wait_for()
+    page.keyboard.press("Enter")
+    choose(page, {**YES, "single_change": "no", "confidence": "4"})
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Continue").wait_for()
+    page.keyboard.press("Enter")
+    clicked, first = {}, []
+    for number, plan in enumerate(PLAN[name], start=1):
+        desk(page, f"Item {number} of 3")
+        key = " | ".join(sorted(page.locator(".caption p").all_inner_texts()))
+        first.append(page.locator(".caption p").first.inner_text())
+        clicked[key] = choose(page, plan)
+        if number == 2:
+            saved(page)
+            page.reload()
+            desk(page, "Item 2 of 3")
+            assert " | ".join(sorted(page.locator(".caption p").all_inner_texts())) == key
+            assert chosen(page) == clicked[key]
+            page.keyboard.press("t")
+            # Keys are dead while writing: none of these plays, answers or submits.
+            page.keyboard.type("n 5, s? [fine]")
+            page.keyboard.press("Escape")
+            assert chosen(page) == clicked[key]
+            clicked[key]["comment"] = "n 5, s? [fine]"
+        # Two keys at once are one submission.
+        page.keyboard.press("Enter")
+        page.keyboard.press("s")
+    page.get_by_role("heading", name="All done. Thank you!").wait_for()
+    return clicked, first
+
+
+def test_two_experts_from_link_to_done(site, new_page):
+    clicked, wires, first = {}, {}, {}
+    for name in PLAN:
+        page = new_page()
+        wires[name] = Wire(page)
+        clicked[name], first[name] = walk(page, site, name)
+    captions = {
+        item.id: (item.payload["caption"], item.payload["perturbed"]) for item in site.items[:3]
+    }
+    for name, told in clicked.items():
+        labels = labels_of(site, name, "Walk study")
+        assert len(labels) == 3
+        stored = {" | ".join(sorted(captions[one.item_id])): one.answers for one in labels}
+        assert stored == told
+        assert all(one.activity["seconds"] > 0 and one.activity["plays"] >= 1 for one in labels)
+    with site.workspace.db.read() as session:
+        counts = progress(session, site.studies["Walk study"])
+    assert (counts.complete, counts.ratings, counts.surplus) == (3, 6, 0)
+    # What stood under A is kept with the label, and is not always the original.
+    with site.workspace.db.read() as session:
+        for label in session.scalars(select(LabelRow).where(LabelRow.item_id.in_(captions))):
+            name = next(one for one in PLAN if site.people[one] == label.person_id)
+            item = next(one for one in site.items if one.id == label.item_id)
+            field = label.activity[SHOWN].split(",")[0]
+            assert item.payload[field] in first[name]
+    orders = [
+        caption_order(11, f"person {number}", item.id)[0]
+        for number in range(50)
+        for item in site.items
+    ]
+    assert 0.4 < orders.count("caption") / len(orders) < 0.6
+    for name, wire in wires.items():
+        # The training item came by websocket, the items by our own routes: both were captured.
+        assert any("he raises the left arm." in frame for frame in wire.frames)
+        assert any("a person waves the left hand." in part for part in wire.parts)
+        assert secrets_in(wire.text(), site, name) == []
+
+
+def secrets_in(text: str, site, name: str) -> list[str]:
+    """Return what a capture must not hold: gold, sources, other people and their answers."""
+    forbidden = [
+        "perturbed",
+        "caption_id",
+        "captionid",
+        "clip_id",
+        "content_hash",
+        "editsource",
+        "edittarget",
+        "ruleofmaking",
+        "sourceclip",
+        "originalfile",
+        "provenance",
+        "media_key",
+        "gold",
+        ".mp4",
+        str(site.workspace.root),
+        "sqlite",
+        *(item.id for item in site.items),
+        *site.media,
+        *(other for other in site.people if other != name),
+        *(pid for other, pid in site.people.items() if other != name),
+    ]
+    others = [other for other in PLAN if other != name]
+    with site.workspace.db.read() as session:
+        for other in others:
+            for label in my_labels(session, site.studies["Walk study"], site.people[other]):
+                forbidden += [label.id, label.assignment_id, label.submission_id]
+    return [word for word in forbidden if word in text]
+
+
+def test_next_clip_plays_within_a_second(site, new_page):
+    page = new_page()
+    sign_in(page, site, "Cleo")
+    read_guidelines(page)
+    desk(page, "Item 1 of 5")
+    page.wait_for_function(PLAYING)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('*')].some(e => "
+        "e.shadowRoot?.querySelector('video.spare')?.readyState === 4)"
+    )
+    choose(page, {**YES, "confidence": "4"})
+    before = page.evaluate(SOURCE)
+    began = time.monotonic()
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        f"before => ({SOURCE})() !== before && ({PLAYING})()", arg=before, polling=10
+    )
+    took = time.monotonic() - began
+    assert took < 1.0, took
+    assert page.locator(".count").inner_text() == "Item 2 of 5"
+
+
+SHADOW = (
+    "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.mj')).shadowRoot"
+)
+VIDEO = f"{SHADOW}.querySelector('video.shown')"
+SOURCE = f"() => {VIDEO}.src"
+PLAYING = f"() => {VIDEO}.currentTime > 0.05 && !{VIDEO}.paused"
+READ_SQUARES = f"""() => {{
+  const video = {VIDEO}, canvas = document.createElement("canvas");
+  canvas.width = video.videoWidth; canvas.height = video.videoHeight;
+  const paint = canvas.getContext("2d");
+  paint.drawImage(video, 0, 0);
+  let frame = 0;
+  for (let bit = 0; bit < 8; bit++) {{
+    const x = Math.round((bit + 0.5) * canvas.width / 8);
+    frame = frame * 2 + (paint.getImageData(x, canvas.height / 2, 1, 1).data[0] > 127 ? 1 : 0);
+  }}
+  return frame;
+}}"""
+
+
+def shown_frame(page) -> int:
+    return int(re.match(r"frame (\d+) /", page.locator(".frame").inner_text())[1])
+
+
+def test_the_counter_shows_the_frame_on_the_screen(site, new_page):
+    page = new_page()
+    sign_in(page, site, "Dan")
+    read_guidelines(page)
+    desk(page, "Item 1 of 5")
+    page.wait_for_function(PLAYING)
+    page.keyboard.press("Space")
+    start = settled(page)
+    assert start == page.evaluate(READ_SQUARES)
+    at = start
+    for key, by in ((".", 1), (".", 1), ("ArrowRight", 1), (",", -1), ("ArrowLeft", -1)):
+        page.keyboard.press(key)
+        at = (at + by) % FRAMES
+        assert settled(page, at) == page.evaluate(READ_SQUARES) == at
+    # From the first frame back is the last one, and on again.
+    page.locator(".scrub input").evaluate(
+        "r => { r.value = '0'; r.dispatchEvent(new Event('input')); }"
+    )
+    for at, key in ((0, None), (FRAMES - 1, ","), (0, "."), (1, ".")):
+        if key:
+            page.keyboard.press(key)
+        assert settled(page, at) == page.evaluate(READ_SQUARES) == at
+    for key, rate in (("[", 0.75), ("-", 0.5), ("[", 0.25), ("[", 0.25), ("]", 0.5)):
+        page.keyboard.press(key)
+        assert page.evaluate(f"{VIDEO}.playbackRate") == rate
+    page.keyboard.press("Home")
+    page.wait_for_function(PLAYING)
+    assert page.evaluate(f"{VIDEO}.loop && {VIDEO}.muted")
+
+
+def settled(page, frame: int | None = None) -> int:
+    """Wait until a seek is over and, where given, the counter stands at a frame."""
+    page.wait_for_function(f"() => !{VIDEO}.seeking && {VIDEO}.paused")
+    if frame is not None:
+        page.locator(".frame", has_text=f"frame {frame} /").wait_for()
+    else:
+        page.wait_for_timeout(150)
+    return shown_frame(page)
+
+
+def test_second_tab_is_told(site, new_page):
+    first = new_page()
+    sign_in(first, site, "Eve")
+    read_guidelines(first)
+    desk(first, "Item 1 of 5")
+    second = first.context.new_page()
+    second.goto(site.url)
+    desk(second, "Item 1 of 5")
+    first.keyboard.press("n")
+    saved(first)
+    second.keyboard.press("y")
+    second.locator(".notice", has_text="changed in another window").wait_for()
+    assert second.get_by_role("button", name="Stopped").is_disabled()
+    second.get_by_role("button", name="Reload").click()
+    desk(second, "Item 1 of 5")
+    assert chosen(second) == {"fluent": "no"}
+    # A submission in one tab ends the other one, and is one label.
+    choose(second, {**YES, "confidence": "2"})
+    second.keyboard.press("Enter")
+    desk(second, "Item 2 of 5")
+    first.keyboard.press("2")
+    first.locator(".notice", has_text="already submitted").wait_for()
+    assert len(labels_of(site, "Eve Rumpelberg", "Side study")) == 1
+
+
+def test_hostile_captions_are_text(site, new_page):
+    page = new_page()
+    sign_in(page, site, "Eve")
+    desk(page, " of 5")
+    for caption in page.locator(".caption p").all_inner_texts():
+        assert caption.endswith(HOSTILE)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".captions script, .captions img").count() == 0
+
+
+def test_open_questions_are_pointed_out(site, new_page):
+    page = new_page()
+    sign_in(page, site, "Dan")
+    desk(page, "Item 1 of 5")
+    page.keyboard.press("y")
+    page.keyboard.press("Enter")
+    page.locator(".message", has_text="questions are still open").wait_for()
+    assert page.locator(".question.missing").count() == len(rows(page)) - 2
+    assert labels_of(site, "Dan Mistlethwaite", "Side study") == []
+
+
+def test_labelling_fits_a_small_laptop(site, new_page):
+    page = new_page()
+    sign_in(page, site, "Dan")
+    desk(page, "Item 1 of 5")
+    for selector in (".submit", ".controls .faster", ".caption", "textarea"):
+        box = page.locator(selector).last.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 650
+    for button in page.locator(".mj button:visible").all():
+        box = button.bounding_box()
+        assert box["height"] >= 44
+        assert box["width"] >= 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+
+def test_progress_page_is_for_coordinators(site, new_page):
+    page = new_page()
+    sign_in(page, site, "Cora")
+    page.get_by_role("heading", name="Agreement").wait_for()
+    text = page.locator("[data-testid=stMain]").inner_text()
+    for words in ("A1", "A2", "mirror reflection", "Krippendorff", "Are both captions fluent"):
+        assert words in text
+    assert "Quillfeather" not in text
+    page.get_by_role("button", name="Refresh").click()
+    page.get_by_role("heading", name="Agreement").wait_for()
+
+
+def test_without_a_link(site, new_page):
+    page = new_page()
+    page.goto(site.url)
+    page.get_by_role("heading", name="Please open your personal link").wait_for()
+    page.goto(f"{site.url}/enter/not-a-link")
+    page.get_by_role("heading", name="This link does not work").wait_for()
+    assert "Traceback" not in page.content()

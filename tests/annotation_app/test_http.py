@@ -1,0 +1,201 @@
+"""The routes without a browser: who gets a clip, what is refused, what a save answers."""
+
+from __future__ import annotations
+
+import uuid
+
+import httpx
+import pytest
+
+from annotation_app.desk import desk_state
+from audit.access import add_person, invite, redeem, revoke
+from audit.studies import add_member
+from audit.training import acknowledge_guidelines
+from store.clips import get_media
+
+
+@pytest.fixture(scope="module")
+def expert(site):
+    """A person of their own, so that these tests leave the others' items alone."""
+    with site.workspace.db.write() as session:
+        person = add_person(session, "Finn Habberley", "expert")
+        add_member(session, site.studies["Side study"], person.id)
+        acknowledge_guidelines(session, site.studies["Side study"], person.id)
+        site.links["Finn"] = invite(session, person.id)
+    return person
+
+
+def state_of(site, person_id: str):
+    with site.workspace.db.write() as session:
+        return desk_state(session, site.studies["Side study"], person_id)
+
+
+@pytest.fixture
+def state(site, expert):
+    return state_of(site, expert.id)
+
+
+@pytest.fixture
+def client(site, expert):
+    with site.client("Finn") as client:
+        yield client
+
+
+@pytest.fixture
+def clip(site, state):
+    token = state["task"]["clip"]["token"]
+    with site.workspace.db.read() as session:
+        # The file behind the token, by its bytes; the token itself names nothing.
+        files = {key: get_media(session, key).file for key in site.media}
+    assert not any(key in token or token in key for key in files)
+    contents = [(site.workspace.media_dir / name).read_bytes() for name in files.values()]
+    return f"/clip/{token}", contents
+
+
+def test_whole_clip(client, clip):
+    path, contents = clip
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert answer.content in contents
+    assert answer.headers["content-type"] == "video/mp4"
+    assert answer.headers["accept-ranges"] == "bytes"
+    assert answer.headers["cache-control"].startswith("private")
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert "content-disposition" not in answer.headers
+
+
+def test_ranges(client, clip):
+    path, _contents = clip
+    whole = client.get(path)
+    size, etag = len(whole.content), whole.headers["etag"]
+    for asked, start, end in (
+        ("bytes=0-99", 0, 100),
+        ("bytes=100-", 100, size),
+        ("bytes=-50", size - 50, size),
+        (f"bytes=10-{size * 2}", 10, size),
+    ):
+        part = client.get(path, headers={"Range": asked})
+        assert part.status_code == 206
+        assert part.content == whole.content[start:end]
+        assert part.headers["content-range"] == f"bytes {start}-{end - 1}/{size}"
+    assert client.get(path, headers={"Range": f"bytes={size}-"}).status_code == 416
+    same = client.get(path, headers={"Range": "bytes=0-9", "If-Range": etag})
+    assert (same.status_code, len(same.content)) == (206, 10)
+    other = client.get(path, headers={"Range": "bytes=0-9", "If-Range": '"another"'})
+    assert (other.status_code, len(other.content)) == (200, size)
+    head = client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(size)
+
+
+def test_only_the_owner_gets_a_clip(site, clip):
+    path, _contents = clip
+    with site.client() as stranger:
+        assert stranger.get(path).status_code == 403
+        stranger.cookies.set("motionjury", "forged.cookie.value")
+        assert stranger.get(path).status_code == 403
+    with site.client("Cleo") as colleague:
+        answer = colleague.get(path)
+        assert (answer.status_code, answer.text) == (403, "This clip is not available to you.")
+        assert colleague.get("/clip/no-such-token").status_code == 403
+        assert colleague.get("/clip/..%2fjury.db").status_code in (400, 403, 404)
+
+
+def test_revoked_person_gets_nothing(site):
+    with site.workspace.db.write() as session:
+        person = add_person(session, "Gus Wetherspoon", "expert")
+        add_member(session, site.studies["Side study"], person.id)
+        site.links["Gus"] = invite(session, person.id)
+    state = state_of(site, person.id)
+    path = f"/clip/{state['task']['clip']['token']}"
+    with site.client("Gus") as client:
+        assert client.get(path).status_code == 200
+        with site.workspace.db.write() as session:
+            revoke(session, person.id)
+        assert client.get(path).status_code == 403
+        answer = client.post("/work/draft", json=draft_of(state, {"fluent": "yes"}))
+        assert answer.status_code == 403
+        assert "revoked" in answer.json()["error"]
+        again = client.get(f"/enter/{site.links['Gus']}")
+        assert (again.status_code, "revoked" in again.text) == (403, True)
+
+
+def draft_of(state, answers, version=0):
+    return {
+        "task": state["task"]["id"],
+        "answers": answers,
+        "activity": {"seconds": 3.5, "plays": 1},
+        "version": version,
+    }
+
+
+def test_cookie_is_for_the_browser_only(site, expert):
+    with site.client() as client:
+        answer = client.get(f"/enter/{site.links['Finn']}")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert site.links["Finn"] not in str(answer.headers)
+    assert "Finn" not in str(answer.headers)
+    assert answer.headers["location"] == "/"
+
+
+def test_drafts_and_one_label(site, client, state):
+    saved = client.post("/work/draft", json=draft_of(state, {"fluent": "yes"}))
+    assert (saved.status_code, saved.json()) == (200, {"version": 1})
+    again = client.post("/work/draft", json=draft_of(state, {"fluent": "yes"}))
+    assert again.json() == {"version": 1}
+    late = client.post("/work/draft", json=draft_of(state, {"fluent": "no"}))
+    assert late.status_code == 409
+    assert "another window" in late.json()["error"]
+    body = {**draft_of(state, {"fluent": "yes"}), "study": state["study"]["id"]}
+    body["submission"] = uuid.uuid4().hex
+    short = client.post("/work/submit", json=body)
+    assert short.status_code == 422
+    assert "confidence" in short.json()["questions"]
+    names = [one["name"] for one in state["task"]["questions"] if one["kind"] == "choice"]
+    body["answers"] = {**dict.fromkeys(names, "yes"), "confidence": "4"}
+    first = client.post("/work/submit", json=body)
+    second = client.post("/work/submit", json=body)
+    assert first.status_code == second.status_code == 200
+    assert first.json()["state"]["progress"]["done"] == 1
+    assert second.json()["state"]["task"]["id"] == first.json()["state"]["task"]["id"]
+
+
+def test_refusals_are_one_line(site, client, state):
+    body = draft_of(state, {})
+    for path, sent in (
+        ("/work/draft", b"no json"),
+        ("/work/draft", b"[1]"),
+        ("/work/draft", b"x" * 500_000),
+    ):
+        answer = client.post(path, content=sent)
+        assert answer.status_code == 400
+        assert "\n" not in answer.json()["error"]
+    assert client.post("/work/draft", json={**body, "version": "1"}).status_code == 400
+    assert client.post("/work/draft", json={**body, "task": "unknown"}).status_code == 403
+    assert client.post("/work/elsewhere", json=body).status_code == 404
+    foreign = httpx.post(f"{site.url}/work/draft", json=body, cookies=dict(client.cookies))
+    assert foreign.status_code == 403
+    with site.client() as stranger:
+        assert stranger.post("/work/draft", json=body).status_code == 401
+
+
+def test_health_and_leave(site, client):
+    assert client.get("/health").json() == {"status": "ok"}
+    left = client.get("/leave")
+    assert left.status_code == 200
+    assert "motionjury" not in client.cookies
+
+
+def test_bad_invites_are_slowed(site):
+    # Runs last in this file: the door stays closed to this address for ten minutes.
+    answers = []
+    with site.client() as client:
+        for number in range(12):
+            answers.append(client.get(f"/enter/wrong-{number}"))
+    assert {answer.status_code for answer in answers} <= {403, 429}
+    assert "too many wrong codes" in answers[-1].text
+    with site.workspace.db.write() as session:
+        # The limit is the server's, by address; the link itself still is good.
+        assert redeem(session, site.links["Cleo"], client="elsewhere").name.startswith("Cleo")
