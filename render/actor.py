@@ -11,7 +11,6 @@ from corpus.motion import Motion
 from render.body import PART_COLOURS, PARTS, Body, load_body, reshaped
 from render.pose import pose_from_motion
 
-
 SUNK = 0.02
 """Share of frames that may go below the floor, so that one bad frame lifts no whole clip (ours)."""
 

@@ -43,6 +43,7 @@ class Painter:
         self._depth = np.empty((side, side), dtype=np.float32)
         self._bright = np.empty((side, side), dtype=np.float32)
         self._part = np.empty((side, side), dtype=np.uint8)
+        self._spans = np.empty((side, 2), dtype=np.int32)
         self._bytes = np.empty(size * size * 3 // 2, dtype=np.uint8)
         whole = np.array([0, 0, size, size])
         self._dirty = [whole]
@@ -65,15 +66,17 @@ class Painter:
         shadow = self._draw_shadow(world, floor)
         raster.fill(
             points, actor.faces, actor.face_parts, self._light, box, self._samples,
-            self._depth, self._bright, self._part,
+            self._depth, self._bright, self._part, self._spans,
         )  # fmt: skip
-        raster.resolve(self.frame, self._bright, self._part, actor.colours, box, self._samples)
+        raster.resolve(
+            self.frame, self._bright, self._part, self._spans, actor.colours, box, self._samples
+        )
         self._dirty = [*self._old, box, shadow]
         self._old = [box, shadow]
 
     def i420(self) -> memoryview:
         """Return the frame last drawn as I420 bytes, limited-range BT.709."""
-        self._convert(self._dirty)
+        self._convert(_joined(self._dirty))
         return self._bytes.data
 
     def _draw_shadow(
@@ -116,3 +119,12 @@ class Painter:
         red = self._bytes[area + quarter :].reshape(half, half)
         for box in boxes:
             raster.to_i420(self.frame, luma, blue, red, box)
+
+
+def _joined(boxes: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """One box around all, where that is no more work than each by itself."""
+    stack = np.array(boxes)
+    around = np.concatenate([stack[:, :2].min(axis=0), stack[:, 2:].max(axis=0)])
+    areas = (stack[:, 2] - stack[:, 0]) * (stack[:, 3] - stack[:, 1])
+    whole = (around[2] - around[0]) * (around[3] - around[1])
+    return [around] if whole <= areas.sum() else boxes

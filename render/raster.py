@@ -95,8 +95,8 @@ def project(vertices: Any, camera: Any, out: Any) -> None:
 
     Args:
         vertices: (V, 3) points.
-        camera: (4, 3): right, up and backward axes (unit) and the eye; then focal length and
-            image centre are read from rows 4 and 5 as (focal, cx, cy) and unused.
+        camera: (5, 3) rows: right, up and backward axes (unit), the eye, and focal length with
+            the image's centre in pixels.
         out: (V, 3) float32, filled with x and y in pixels (y down) and 1 / depth.
     """
     focal, cx, cy = camera[4, 0], camera[4, 1], camera[4, 2]
@@ -128,7 +128,7 @@ def bounds(points: Any, pad: int, width: int, height: int) -> tuple[int, int, in
 @_compiled
 def fill(
     points: Any, faces: Any, parts: Any, light: Any, box: Any, samples: int,
-    depth: Any, brightness: Any, part: Any,
+    depth: Any, brightness: Any, part: Any, spans: Any,
 ) -> None:  # fmt: skip
     """Draw triangles that face the camera into the sample buffers of a box.
 
@@ -142,10 +142,14 @@ def fill(
         depth: (H, W) float32 of 1 / depth at least as large as the box in samples.
         brightness: Same shape float32.
         part: Same shape uint8.
+        spans: (H, 2) int32, filled with the first and last column drawn in each row of the box;
+            the last lies before the first where the row is empty.
     """
     width, height = (box[2] - box[0]) * samples, (box[3] - box[1]) * samples
     depth[:height, :width] = 0
     part[:height, :width] = EMPTY
+    spans[:height, 0] = width
+    spans[:height, 1] = -1
     for f in range(faces.shape[0]):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
         x0, y0 = (points[i, 0] - box[0]) * samples, (points[i, 1] - box[1]) * samples
@@ -164,23 +168,31 @@ def fill(
         scale = 1.0 / area
         ax, ay = (y1 - y2) * scale, (x2 - x1) * scale
         bx, by = (y2 - y0) * scale, (x0 - x2) * scale
-        x, y = left + 0.5, top + 0.5
-        a_row = (x - x2) * ax + (y - y2) * ay
-        b_row = (x - x2) * bx + (y - y2) * by
-        z0, z1, z2 = points[i, 2], points[j, 2], points[k, 2]
-        l0, l1, l2 = light[i], light[j], light[k]
+        x, y = left + 0.5 - x2, top + 0.5 - y2
+        a_row, b_row = x * ax + y * ay, x * bx + y * by
+        z2, za, zb = points[k, 2], points[i, 2] - points[k, 2], points[j, 2] - points[k, 2]
+        l2, la, lb = light[k], light[i] - light[k], light[j] - light[k]
+        which = parts[f]
         for row in range(top, bottom + 1):
             a, b = a_row, b_row
+            first, last = -1, -1
             for column in range(left, right + 1):
-                c = 1.0 - a - b
-                if a >= 0 and b >= 0 and c >= 0:
-                    z = a * z0 + b * z1 + c * z2
+                if a >= 0 and b >= 0 and a + b <= 1.0:
+                    if first < 0:
+                        first = column
+                    last = column
+                    z = z2 + a * za + b * zb
                     if z > depth[row, column]:
                         depth[row, column] = z
-                        brightness[row, column] = a * l0 + b * l1 + c * l2
-                        part[row, column] = parts[f]
+                        brightness[row, column] = l2 + a * la + b * lb
+                        part[row, column] = which
+                elif first >= 0:
+                    break
                 a += ax
                 b += bx
+            if first >= 0:
+                spans[row, 0] = min(spans[row, 0], first)
+                spans[row, 1] = max(spans[row, 1], last)
             a_row += ay
             b_row += by
 
@@ -265,25 +277,32 @@ def darken(frame: Any, shadow: Any, box: Any) -> None:
 
 
 @_compiled
-def resolve(frame: Any, brightness: Any, part: Any, colours: Any, box: Any, samples: int) -> None:
+def resolve(
+    frame: Any, brightness: Any, part: Any, spans: Any, colours: Any, box: Any, samples: int
+) -> None:
     """Average the samples of each pixel over what the frame already shows.
 
     Args:
         frame: (H, W, 3) uint8 RGB, changed within the box.
         brightness: Sample brightness from ``fill``.
         part: Sample parts from ``fill``.
+        spans: Columns drawn in each row, from ``fill``.
         colours: (P, 3) float32 sRGB 0 to 255 of each part.
         box: Left, top, right, bottom in pixels.
         samples: Samples per pixel along each axis.
     """
     share = 1.0 / (samples * samples)
     for y in range(box[1], box[3]):
-        for x in range(box[0], box[2]):
+        top = (y - box[1]) * samples
+        first, last = spans[top, 0], spans[top, 1]
+        for row in range(top + 1, top + samples):
+            first, last = min(first, spans[row, 0]), max(last, spans[row, 1])
+        for x in range(box[0] + first // samples, box[0] + last // samples + 1):
             covered = 0
             red = green = blue = 0.0
-            for dy in range(samples):
-                for dx in range(samples):
-                    row, column = (y - box[1]) * samples + dy, (x - box[0]) * samples + dx
+            for row in range(top, top + samples):
+                start = (x - box[0]) * samples
+                for column in range(start, start + samples):
                     which = part[row, column]
                     if which != EMPTY:
                         covered += 1
