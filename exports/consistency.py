@@ -25,12 +25,15 @@ from exports.release import counts_of, motions_of
 from exports.tables import canonical_json, columns_of, from_jsonl, from_parquet, label_columns
 
 
-def content_problems(manifest: Manifest, data: dict[str, bytes]) -> list[Problem]:
+def content_problems(
+    manifest: Manifest, data: dict[str, bytes], *, intervals: bool = True
+) -> list[Problem]:
     """Check what the files of a release say.
 
     Args:
         manifest: Its manifest.
         data: Content by file name, already held against the manifest.
+        intervals: Whether intervals of the agreement must be the same as computed here.
 
     Returns:
         One problem for each thing that is wrong.
@@ -47,7 +50,9 @@ def content_problems(manifest: Manifest, data: dict[str, bytes]) -> list[Problem
         *_schema_problems(loaded),
         *_item_problems(content),
         *_label_problems(content, questions),
-        *recomputed_problems(content, loaded.agreement, manifest.configuration),
+        *recomputed_problems(
+            content, loaded.agreement, manifest.configuration, intervals=intervals
+        ),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -25,13 +26,17 @@ TOLERANCE = 1e-9
 """How far a recomputed coefficient may be from the stored one: the last digits of a sum."""
 
 
-def recomputed_problems(content: Content, agreement: Row, config: ReleaseConfig) -> list[Problem]:
+def recomputed_problems(
+    content: Content, agreement: Row, config: ReleaseConfig, *, intervals: bool = True
+) -> list[Problem]:
     """Hold what a release says against what its labels give.
 
     Args:
         content: Records of the release.
         agreement: What its ``agreement.json`` holds.
         config: Resamples and seed of the agreement.
+        intervals: Whether the whole table must be the same; else only the values of those
+            coefficients that both have, which do not depend on how a version resamples.
 
     Returns:
         A problem for each decision, item and table that differs.
@@ -39,7 +44,7 @@ def recomputed_problems(content: Content, agreement: Row, config: ReleaseConfig)
     return [
         *_decision_problems(content),
         *_outcome_problems(content),
-        *_agreement_problems(content, agreement, config),
+        *_agreement_problems(content, agreement, config, intervals),
     ]
 
 
@@ -122,22 +127,68 @@ def _outcome_problems(content: Content) -> list[Problem]:
     return problems
 
 
-def _agreement_problems(content: Content, stored: Row, config: ReleaseConfig) -> list[Problem]:
+def _agreement_problems(
+    content: Content, stored: Row, config: ReleaseConfig, intervals: bool
+) -> list[Problem]:
     file = "agreement.json"
     try:
         again = agreement_of(
             content.studies,
             content.labels,
             motions_of(content),
-            resamples=config.resamples,
+            resamples=config.resamples if intervals else 0,
             seed=config.seed,
         )
     except ValueError as error:
         return [Problem(file=file, reason=f"cannot be computed again: {error}")]
-    place = first_difference(again, stored)
+    if intervals:
+        place = first_difference(again, stored)
+    else:
+        place = first_difference(*_shared(values_of(again), values_of(stored)))
     if place is None:
         return []
     return [Problem(file=file, reason=f"{place}: computed again from labels.jsonl, it differs")]
+
+
+def values_of(agreement: Any) -> dict[str, Any]:
+    """Return the values of a table of agreement, without intervals, whatever its other fields.
+
+    Args:
+        agreement: What ``agreement.json`` holds.
+
+    Returns:
+        Value and number of items by study, question and coefficient with its parameters; what is
+        not of that form is left out.
+    """
+    found: dict[str, Any] = {}
+    for study, entry in _items(agreement, "studies"):
+        for question, table in _items(entry, "questions"):
+            key = f"{study}.{question}"
+            found[key] = {}
+            coefficients = table.get("coefficients") if isinstance(table, dict) else None
+            for one in coefficients if isinstance(coefficients, list) else ():
+                if isinstance(one, dict) and "value" in one:
+                    params = json.dumps(one.get("params"), sort_keys=True)
+                    name = f"{one.get('coefficient')} {params}"
+                    found[key][name] = [one["value"], one.get("n")]
+    return found
+
+
+def _shared(left: dict[str, Any], right: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Leave only coefficients that both tables have, and every question of either."""
+
+    def only(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: {name: value for name, value in entry.items() if name in other.get(key, entry)}
+            for key, entry in table.items()
+        }
+
+    return only(left, right), only(right, left)
+
+
+def _items(value: Any, name: str) -> list[tuple[str, Any]]:
+    entries = value.get(name) if isinstance(value, dict) else None
+    return list(entries.items()) if isinstance(entries, dict) else []
 
 
 def first_difference(left: Any, right: Any, place: str = "") -> str | None:

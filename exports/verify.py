@@ -14,7 +14,7 @@ from exports.records import Manifest
 from exports.tables import parse_object
 
 
-def verify_release(folder: Path) -> list[Problem]:
+def verify_release(folder: Path, *, tool_version: str | None = None) -> list[Problem]:
     """Check a release folder. Nothing outside it is read, links are not followed.
 
     First every file is held against the manifest; what the files say is checked when all of them
@@ -23,6 +23,9 @@ def verify_release(folder: Path) -> list[Problem]:
 
     Args:
         folder: The release.
+        tool_version: Version of this program. Where another version wrote the release, values of
+            agreement are compared and their intervals are not, for another version may resample
+            otherwise. None compares intervals in any case.
 
     Returns:
         One problem for each thing that is wrong, each naming its file; empty when all is well.
@@ -44,17 +47,18 @@ def verify_release(folder: Path) -> list[Problem]:
         for name in names
         if name not in (*FILES, MANIFEST)
     ]
-    problems = [*_problems(folder), *foreign]
+    problems = [*_problems(folder, tool_version), *foreign]
     return [Problem(file=printable(p.file), reason=printable(p.reason)) for p in problems]
 
 
-def _problems(folder: Path) -> list[Problem]:
+def _problems(folder: Path, tool_version: str | None) -> list[Problem]:
     manifest = _read_manifest(folder)
     if isinstance(manifest, Problem):
         return [manifest]
     data, broken = _read_files(folder, manifest)
     problems = [*_listing_problems(manifest), *broken]
-    return problems or content_problems(manifest, data)
+    intervals = tool_version in (None, manifest.tool.version)
+    return problems or content_problems(manifest, data, intervals=intervals)
 
 
 def printable(text: str) -> str:

@@ -95,11 +95,14 @@ def verify(
 ) -> None:
     """Check a release: files, counts, ids, decisions and agreement. Exit code 1 when not ok.
 
+    Intervals of the agreement are computed again where this version wrote the release.
+
     Example: `motionjury release verify my-stride-1.0 --json`
     """
     from exports.verify import verify_release
+    from motionjury import __version__
 
-    problems = verify_release(folder)
+    problems = verify_release(folder, tool_version=__version__)
     if json:
         listed = [{"file": problem.file, "reason": problem.reason} for problem in problems]
         print_json({"ok": not problems, "problems": listed})

@@ -358,6 +358,24 @@ def test_agreement_that_was_improved_is_found(release: Path):
     ]
 
 
+def test_another_versions_intervals_may_differ_and_its_values_may_not(release: Path):
+    table = json.loads((release / "agreement.json").read_bytes())
+    found = table["studies"]["pilot"]["questions"]["distinguishable"]["coefficients"]
+    found[0]["ci"] = [0.1, 0.2]
+    found.pop()
+    forge(release, "agreement.json", json.dumps(table).encode())
+    assert [file for file, _ in problems_of(release)] == ["agreement.json"]
+    assert len(verify_release(release, tool_version="0.1.0")) == 1
+    assert verify_release(release, tool_version="0.2.0") == []
+    found[0]["value"] = 0.99
+    forge(release, "agreement.json", json.dumps(table).encode())
+    [problem] = verify_release(release, tool_version="0.2.0")
+    assert problem.reason.startswith("pilot.distinguishable.percent_agreement")
+    del table["studies"]["pilot"]["questions"]["distinguishable"]
+    forge(release, "agreement.json", json.dumps(table).encode())
+    assert len(verify_release(release, tool_version="0.2.0")) == 1
+
+
 def test_a_bootstrap_that_would_never_end_is_refused(release: Path):
     change_manifest(release, lambda m: m["configuration"].update(resamples=10**12))
     [(file, _)] = problems_of(release)
