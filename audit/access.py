@@ -164,7 +164,7 @@ def revoke(
         AccessError: The actor is no coordinator.
     """
     require_actor(session, actor, "coordinator")
-    row = session.get(PersonRow, person_id, with_for_update=True)
+    row = session.get(PersonRow, person_id, with_for_update={"key_share": True})
     if row is None:
         raise InputError(f"unknown person {person_id!r}")
     at = clock(now)

@@ -1,0 +1,154 @@
+import pytest
+from sqlalchemy import select
+
+from audit.access import AccessError, add_person
+from audit.answers import AnswerError
+from audit.assignment import next_assignment
+from audit.labelling import study_ratings
+from audit.records import StudyError
+from audit.studies import Gold, add_member, add_training, create_study, free_items, progress
+from audit.training import (
+    acknowledge_guidelines,
+    check_training,
+    standing,
+    training_items,
+)
+from store.session import Database
+from store.tables import LabelRow
+from tests.audit.test_studies import config
+from tests.audit.world import GOOD, START, World, fill, item
+
+RIGHT = {**GOOD, "single_change": "no"}
+
+
+@pytest.fixture
+def drilled(db: Database) -> World:
+    return fill(db, items=2, training=2)
+
+
+def test_labelling_waits_for_training(drilled: World) -> None:
+    person = drilled.experts[0]
+    with drilled.db.write() as session:
+        with pytest.raises(StudyError, match="training items come first"):
+            next_assignment(session, drilled.study, person)
+        first, second = training_items(session, drilled.study, person)
+        told = check_training(session, drilled.study, person, first.item_id, RIGHT)
+        assert (told.passed, told.trained, told.left) == (True, False, 1)
+        told = check_training(session, drilled.study, person, second.item_id, RIGHT)
+        assert (told.passed, told.trained, told.left) == (True, True, 0)
+        assert next_assignment(session, drilled.study, person) is not None
+
+
+def test_feedback_says_what_was_wrong_and_why_and_lets_one_try_again(drilled: World) -> None:
+    person = drilled.experts[0]
+    with drilled.db.write() as session:
+        first, second = (one.item_id for one in training_items(session, drilled.study, person))
+        told = check_training(session, drilled.study, person, first, GOOD)
+        wrong = [one for one in told.questions if not one.right]
+        assert [(one.question, one.given, one.expected) for one in wrong] == [
+            ("single_change", "yes", "no")
+        ]
+        assert told.explanation == "A number changed."
+        assert not told.passed
+        assert not check_training(session, drilled.study, person, second, RIGHT).trained
+        assert not standing(session, drilled.study, person).trained
+        assert check_training(session, drilled.study, person, first, RIGHT).trained
+        assert standing(session, drilled.study, person).trained
+        items = training_items(session, drilled.study, person)
+        assert [(one.passed, one.tries) for one in items] == [(True, 2), (True, 1)]
+
+
+def test_training_never_enters_the_data(drilled: World) -> None:
+    person = drilled.experts[0]
+    with drilled.db.write() as session:
+        for one in training_items(session, drilled.study, person):
+            check_training(session, drilled.study, person, one.item_id, RIGHT)
+        assert session.scalars(select(LabelRow)).all() == []
+        assert study_ratings(session, drilled.study) == []
+        seen = progress(session, drilled.study)
+        assert (seen.items, seen.ratings) == (2, 0)
+
+
+def test_one_experts_training_is_not_anothers(drilled: World) -> None:
+    first, second = drilled.experts[:2]
+    with drilled.db.write() as session:
+        for one in training_items(session, drilled.study, first):
+            check_training(session, drilled.study, first, one.item_id, RIGHT)
+        assert standing(session, drilled.study, first).trained
+        assert not standing(session, drilled.study, second).trained
+
+
+def test_training_answers_are_checked_like_any_other(drilled: World) -> None:
+    person = drilled.experts[0]
+    with drilled.db.write() as session:
+        first = training_items(session, drilled.study, person)[0]
+        with pytest.raises(AnswerError, match="'confidence' has no answer yet"):
+            check_training(
+                session, drilled.study, person, first.item_id, {**RIGHT, "confidence": None}
+            )
+        assert training_items(session, drilled.study, person)[0].tries == 0
+
+
+def test_a_work_item_is_no_training_item(drilled: World) -> None:
+    with drilled.db.write() as session:
+        with pytest.raises(StudyError, match="no training item"):
+            check_training(session, drilled.study, drilled.experts[0], drilled.items[0], GOOD)
+        with pytest.raises(AccessError, match="needs the role expert"):
+            training_items(session, drilled.study, drilled.coordinator)
+
+
+def test_training_items_never_become_work(db: Database) -> None:
+    world = fill(db, items=2, training=1, opened=False)
+    with db.write() as session:
+        drill = training_items(session, world.study, world.experts[0])[0].item_id
+        assert free_items(session, "stride") == []
+        with pytest.raises(StudyError, match="its answers are known"):
+            create_study(session, config(world, item_ids=(drill,)))
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"fluent": "maybe"}, "'maybe' is not an answer"),
+        ({"exclusive": "no"}, "'exclusive' is not asked of it"),
+        ({"verdict": "no"}, "not a question"),
+    ],
+)
+def test_expected_answers_must_be_answers(
+    db: Database, answers: dict[str, str], message: str
+) -> None:
+    world = fill(db, opened=False)
+    with db.write() as session, pytest.raises(StudyError, match=message):
+        add_training(session, world.study, [(item(60), Gold(answers=answers, explanation="x"))])
+
+
+def test_a_judged_item_cannot_train(db: Database) -> None:
+    world = fill(db)
+    other = fill(db, name="second", first=20, opened=False)
+    gold = Gold(answers={"fluent": "yes"}, explanation="x")
+    with db.write() as session:
+        with pytest.raises(StudyError, match="is judged in a study"):
+            add_training(session, other.study, [(item(1), gold)])
+        with pytest.raises(StudyError, match="already"):
+            add_training(session, other.study, [(item(20), gold)])
+    assert world.items
+
+
+def test_simulated_raters_need_no_training(drilled: World) -> None:
+    with drilled.db.write() as session:
+        robot = add_person(session, "Robot", "expert", True)
+        add_member(session, drilled.study, robot.id)
+        assert standing(session, drilled.study, robot.id).trained
+        assert next_assignment(session, drilled.study, robot.id) is not None
+
+
+def test_guidelines_are_acknowledged_once(drilled: World) -> None:
+    person = drilled.experts[0]
+    with drilled.db.write() as session:
+        assert not standing(session, drilled.study, person).guidelines_read
+        acknowledge_guidelines(session, drilled.study, person, START)
+        acknowledge_guidelines(session, drilled.study, person, START + 5)
+        assert standing(session, drilled.study, person).guidelines_read
+        assert progress(session, drilled.study).experts[0].guidelines_read
+        with pytest.raises(AccessError):
+            acknowledge_guidelines(session, drilled.study, drilled.coordinator)
