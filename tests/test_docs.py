@@ -1,0 +1,119 @@
+"""The documents cannot drift: every command they show runs, every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from corpus.synthetic import demo_corpus
+from motionjury.cli import cli
+from motionjury.workspace import open_workspace
+from tests.corpus import test_bvh as bvh
+from tests.labels import label_everything
+from tests.shared_data import ROOT
+
+DOCS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
+STORIES = [ROOT / "README.md", *sorted(ROOT.glob("docs/guides/*.md"))]
+CLIPS = ("0027", "0028", "0033", "0034", "0065", "0066", "0021", "0022")
+
+
+def shell_lines(path: Path) -> list[str]:
+    """Return the commands of the ``sh`` blocks of a page, continued lines joined."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    return [line.split(" #")[0].strip() for line in lines if line.strip() and line[0] != "#"]
+
+
+def write_humanml3d(folder: Path) -> None:
+    """Write a few demo clips in HumanML3D's layout."""
+    (folder / "new_joints").mkdir(parents=True)
+    (folder / "texts").mkdir()
+    for number, made in enumerate(demo_corpus(), start=1):
+        if made.clip.id.split(":")[1][:4] not in CLIPS:
+            continue
+        np.save(folder / "new_joints" / f"{number:06d}.npy", made.motion.resampled(20).positions)
+        lines = [f"{caption.text}#a/DET#0.0#0.0" for caption in made.captions]
+        (folder / "texts" / f"{number:06d}.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """A home folder with the files that the documents speak of."""
+    write_humanml3d(tmp_path / "data" / "HumanML3D")
+    rows = [
+        f"i{item},r{rater},{1 + (item + rater // 2) % 5},c{item // 2}"
+        for item in range(12)
+        for rater in range(3)
+    ]
+    (tmp_path / "ratings.csv").write_text("\n".join(["item,rater,label,clip", *rows]) + "\n")
+    caption = '{"id": "c1", "caption": "a person raises their left arm."}'
+    (tmp_path / "captions.jsonl").write_text(caption + "\n")
+    walk = demo_corpus()[0].motion
+    np.save(tmp_path / "joints.npy", walk.resampled(20).positions[:20])
+    (tmp_path / "clip.bvh").write_text(bvh.document())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MOTIONJURY_WORKSPACE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", STORIES, ids=lambda path: path.stem)
+def test_every_command_of_a_page_runs_in_order(page: Path, home: Path, monkeypatch) -> None:
+    from motionjury import demo
+
+    monkeypatch.setattr(demo, "PER_AXIS", 1)
+    for line in shell_lines(page):
+        for command in line.split("&&"):
+            words = shlex.split(command)
+            if words[0] == "make":
+                makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+                assert re.search(rf"^{words[1]}:", makefile, re.M), command
+            elif words[0] == "cd":
+                monkeypatch.chdir(Path.cwd() / words[1])
+            else:
+                run_motionjury(words, home)
+
+
+def run_motionjury(words: list[str], home: Path) -> None:
+    """Run one command; serving the app is taken as its help, and then everyone labels."""
+    assert words[0] in ("motionjury", ".venv/bin/motionjury"), words
+    arguments = [word.replace("~", str(home)) for word in words[1:]]
+    if arguments[0] == "app":
+        result = CliRunner().invoke(cli, [*arguments, "--help"])
+        label_everything(
+            open_workspace(), "audit-1", lambda r, i, q: "4" if q == "confidence" else "yes"
+        )
+    else:
+        for name in ("ratings.csv", "captions.jsonl", "joints.npy", "clip.bvh"):
+            arguments = [str(home / name) if word == name else word for word in arguments]
+        result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, (words, result.output, result.exception)
+
+
+def test_every_command_is_named_in_a_document() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
+    missing = []
+
+    def walk(group, words: str) -> None:
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                walk(command, f"{words} {name}")
+            elif f"{words} {name}" not in text:
+                missing.append(f"{words} {name}")
+
+    walk(typer.main.get_command(cli), "motionjury")
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda path: path.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
