@@ -41,6 +41,37 @@ def desk_state(session: Session, study_id: str, person_id: str) -> dict[str, Any
     return _training_state(session, study, person_id)
 
 
+def previous_state(session: Session, study_id: str, person_id: str) -> dict[str, Any]:
+    """Return the answer a person gave last, to be changed; nothing is claimed.
+
+    Args:
+        session: A writing session.
+        study_id: A study.
+        person_id: An expert who takes part in it.
+
+    Returns:
+        Plain JSON as of :func:`desk_state`, with a task of kind ``revision``.
+
+    Raises:
+        AccessError: The person was revoked.
+        StudyError: They have not answered anything yet.
+    """
+    study = get_study(session, study_id)
+    labels = my_labels(session, study.id, person_id)
+    if not labels:
+        raise StudyError("you have not answered anything yet")
+    last = labels[-1]
+    task = task_data(
+        PROTOCOLS[study.protocol],
+        blind_item(session, last.assignment_id, person_id),
+        answers=last.answers,
+        activity=last.activity,
+    )
+    task["kind"] = "revision"
+    task["lead"] = "Your last answer. A change is kept beside it as a new version."
+    return _state(study, task, {"done": len(labels), "total": len(labels), "minutes": None}, None)
+
+
 def training_item_of(session: Session, study_id: str, person_id: str, handle: str) -> str:
     """Return the id of the training item behind the handle that the page knows it by.
 

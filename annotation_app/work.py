@@ -1,4 +1,4 @@
-"""Saves from the labelling page: drafts, submissions, training tries; each answered for itself.
+"""Saves from the labelling page: drafts, submissions, changes, training; each has its answer.
 
 They are plain requests rather than Streamlit events, so that a save has an answer, can be sent
 again after a lost connection, and outlives the tab that sent it.
@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from annotation_app.context import AppContext
-from annotation_app.desk import desk_state, feedback_data, training_item_of
+from annotation_app.desk import desk_state, feedback_data, previous_state, training_item_of
 from annotation_app.identity import person_id_of
 from audit.access import AccessError
-from audit.labelling import AnswerError, save_draft, submit
+from audit.labelling import AnswerError, Label, revise, save_draft, submit
 from audit.records import StudyError, get_study
 from audit.training import check_training
 from corpus.problems import InputError
@@ -30,7 +30,7 @@ MARK = "x-motionjury"
 
 
 async def answer_post(context: AppContext, request: Request) -> Response:
-    """Answer ``POST /work/<action>``; action is draft, submit or training.
+    """Answer ``POST /work/<action>``; actions are the keys of ``_ACTIONS``.
 
     Returns:
         200 with what the action returns; 4xx with ``error``, one line for the person, and for
@@ -72,8 +72,18 @@ def _draft(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict
 
 
 def _submit(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    return _answer(submit, context, person_id, body)
+
+
+def _revise(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    return _answer(revise, context, person_id, body)
+
+
+def _answer(
+    store: Callable[..., Label], context: AppContext, person_id: str, body: Mapping[str, Any]
+) -> dict[str, Any]:
     with context.db.write() as session:
-        submit(
+        store(
             session,
             _text(body, "task"),
             person_id,
@@ -96,6 +106,15 @@ def _training(context: AppContext, person_id: str, body: Mapping[str, Any]) -> d
     return data
 
 
+def _recall(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    with context.db.write() as session:
+        return {"state": previous_state(session, _text(body, "study"), person_id)}
+
+
+def _go_on(context: AppContext, person_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    return {"state": _next(context, person_id, _text(body, "study"))}
+
+
 def _next(context: AppContext, person_id: str, study_id: str) -> dict[str, Any]:
     try:
         with context.db.write() as session:
@@ -109,6 +128,9 @@ _ACTIONS: dict[str, Callable[[AppContext, str, Mapping[str, Any]], dict[str, Any
     "draft": _draft,
     "submit": _submit,
     "training": _training,
+    "recall": _recall,
+    "revise": _revise,
+    "next": _go_on,
 }
 
 

@@ -51,6 +51,7 @@ class Desk {
     this.phase = "answer"; // answer | sending | feedback | stopped
     this.find(".submit").addEventListener("click", () => this.act());
     this.find(".submit").addEventListener("mousedown", (event) => event.preventDefault());
+    this.find(".back-to").addEventListener("click", () => this.turnBack());
     this.find(".guide").addEventListener("click", () => this.guide());
     this.find(".sheet").addEventListener("click", () => this.find("dialog.keys").showModal());
     this.find(".close").addEventListener("click", () => this.find("dialog.keys").close());
@@ -98,7 +99,7 @@ class Desk {
     this.player.preload(state.preload);
     this.drawStimulus(task);
     this.form.load(task.questions, task.answers);
-    this.saved(Object.keys(task.answers ?? {}).length ? "Restored" : "");
+    this.saved(task.kind === "work" && Object.keys(task.answers).length ? "Restored" : "");
     this.say("");
     this.button();
     this.find(".ask").scrollTop = 0;
@@ -107,12 +108,19 @@ class Desk {
   drawBar() {
     const { study, task, progress } = this.state;
     this.find(".study").textContent = study.title;
-    const training = task?.kind === "training";
+    const training = task.kind === "training";
+    const revision = task.kind === "revision";
     const at = Math.min(progress.done + 1, progress.total);
-    this.find(".count").textContent = training
-      ? `Training ${at} of ${progress.total}`
-      : `Item ${at} of ${progress.total}`;
+    this.find(".count").textContent = revision
+      ? "Changing your last answer"
+      : `${training ? "Training" : "Item"} ${at} of ${progress.total}`;
+    const back = this.find(".back-to");
+    back.hidden = !(revision || (task.kind === "work" && progress.done > 0));
+    back.querySelector("span").textContent = revision
+      ? "Leave it as it was"
+      : "Change my previous answer";
     const bar = this.find("progress");
+    bar.hidden = revision;
     bar.max = Math.max(progress.total, 1);
     bar.value = progress.done;
     const left = progress.minutes;
@@ -166,7 +174,8 @@ class Desk {
 
   button() {
     const submit = this.find(".submit");
-    const words = { answer: this.state.task.kind === "training" ? "Check my answers" : "Submit",
+    const verbs = { training: "Check my answers", revision: "Save the change", work: "Submit" };
+    const words = { answer: verbs[this.state.task.kind],
       sending: "Sending…", feedback: this.passed ? "Continue" : "Try again", stopped: "Stopped" };
     submit.querySelector("span").textContent = words[this.phase];
     submit.disabled = this.phase === "sending" || this.phase === "stopped";
@@ -181,7 +190,7 @@ class Desk {
   changed(typing) {
     if (this.phase !== "answer") return;
     this.say("");
-    if (this.state.task.kind === "training") return;
+    if (this.state.task.kind !== "work") return;
     this.dirty = true;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.save(), typing ? TYPING_MS : 0);
@@ -263,7 +272,7 @@ class Desk {
     this.button();
     await this.saving;
     if (this.phase !== "sending") return undefined;
-    const path = task.kind === "training" ? "training" : "submit";
+    const path = { training: "training", revision: "revise", work: "submit" }[task.kind];
     const body = { ...this.body(), study: study.id, submission: this.submission };
     let answer;
     try {
@@ -311,6 +320,21 @@ class Desk {
     return this.button();
   }
 
+  // To the answer before, or from there on again without a change.
+  async turnBack() {
+    const { task, study } = this.state;
+    if (this.phase !== "answer" || this.find(".back-to").hidden) return;
+    await this.save();
+    let answer;
+    try {
+      answer = await post(task.kind === "revision" ? "next" : "recall", { study: study.id });
+    } catch {
+      return this.say("The server did not answer. Try again in a moment.", "bad");
+    }
+    if (answer.ok) return this.show(answer.state);
+    return this.stop(answer);
+  }
+
   // Nothing left here: the script decides what comes (done page, next study).
   leave() {
     this.phase = "stopped";
@@ -356,6 +380,8 @@ class Desk {
     }
     if (event.key === "?") this.find("dialog.keys").showModal();
     else if (event.key === "g") this.guide();
+    else if (event.key === "b") this.turnBack();
+    else if (event.key === "r" || event.key === "c") return true; // Streamlit's own, kept from it
     else return this.player.key(event) || this.form.key(event);
     return true;
   }

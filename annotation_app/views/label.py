@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotation_app import player
 from annotation_app.context import AppContext
-from annotation_app.desk import desk_state
+from annotation_app.desk import desk_state, previous_state
 from annotation_app.views import guidelines
 from annotation_app.views.frame import plain_text, style, top
 from audit.access import Person
@@ -21,6 +21,9 @@ _component = st.components.v2.component(
     css=player.source("labelling.css"),
     js=player.script(),
 )
+
+_RECALL = "recall"
+"""Session key: the study whose last answer is to be changed from the done page."""
 
 
 def draw(context: AppContext, person: Person, study: Study) -> None:
@@ -37,11 +40,13 @@ def draw(context: AppContext, person: Person, study: Study) -> None:
     """
     with context.db.write() as session:
         state = desk_state(session, study.id, person.id)
+        if state["task"] is None and st.session_state.get(_RECALL) == study.id:
+            state = previous_state(session, study.id, person.id)
     if state["task"] is None:
         _done(study, state["progress"])
         return
     style("full")
-    event = _component(key="desk", data=state, on_left_change=_pass, on_guide_change=_pass)
+    event = _component(key="desk", data=state, on_left_change=_left, on_guide_change=_pass)
     if event.guide:
         _show_guidelines(study)
 
@@ -59,13 +64,21 @@ def _done(study: Study, progress: dict[str, Any]) -> None:
         "You can close this page. An item may come back when a colleague cannot finish theirs; "
         "your link stays the same."
     )
-    if st.button("Look for more items"):
+    again, change, _rest = st.columns([1, 1, 2])
+    again.button("Look for more items", width="stretch")
+    if count and change.button("Change my last answer", width="stretch"):
+        st.session_state[_RECALL] = study.id
         st.rerun()
 
 
 @st.dialog("Guidelines", width="large")
 def _show_guidelines(study: Study) -> None:
     guidelines.text(PROTOCOLS[study.protocol])
+
+
+def _left() -> None:
+    """Go on from an answer that was changed or left as it was."""
+    st.session_state.pop(_RECALL, None)
 
 
 def _pass() -> None:

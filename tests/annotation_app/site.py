@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.access import add_person, invite
 from audit.studies import StudyConfig, add_member, add_training, create_study, launch
-from audit.training import Gold
+from audit.training import Gold, acknowledge_guidelines
 from benchmarks.items import Item, Provenance, make_item
 from benchmarks.stride import Triplet
 from corpus.clips import Caption, Clip
@@ -66,6 +66,16 @@ class Site:
     studies: dict[str, str] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
     media: list[str] = field(default_factory=list)
+
+    def newcomer(self, name: str) -> str:
+        """Add an expert to the side study who has read the guidelines; return the link's key."""
+        with self.workspace.db.write() as session:
+            person = add_person(session, name, "expert")
+            add_member(session, self.studies["Side study"], person.id)
+            acknowledge_guidelines(session, self.studies["Side study"], person.id)
+            self.people[name] = person.id
+            self.links[name.split()[0]] = invite(session, person.id)
+        return name.split()[0]
 
     def link(self, name: str) -> str:
         return f"{self.url}/enter/{self.links[name]}"
@@ -174,16 +184,11 @@ def build(root: Path) -> Site:
             explanation="One of the captions also adds a wave.",
         )
         _study(session, site, "Walk study", work[:3], [(site.items[8], gold)], ratings=2)
-        _study(session, site, "Side study", work[SIDE], [], ratings=3)
-        members = {
-            "Walk study": ("Ada Quillfeather", "Ben Oxbridge"),
-            "Side study": ("Cleo Vantongeren", "Dan Mistlethwaite", "Eve Rumpelberg"),
-        }
-        for study, names in members.items():
-            for name in names:
-                person = add_person(session, name, "expert")
-                add_member(session, site.studies[study], person.id)
-                site.people[name] = person.id
+        _study(session, site, "Side study", work[SIDE], [], ratings=20)
+        for name in ("Ada Quillfeather", "Ben Oxbridge"):
+            person = add_person(session, name, "expert")
+            add_member(session, site.studies["Walk study"], person.id)
+            site.people[name] = person.id
         site.people["Cora"] = add_person(session, "Cora Stavangerson", "coordinator").id
         for name, person_id in site.people.items():
             site.links[name.split()[0]] = invite(session, person_id)

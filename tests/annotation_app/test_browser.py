@@ -137,6 +137,10 @@ def walk(page, site, name: str) -> tuple[dict[str, dict[str, str]], list[str]]:
         page.keyboard.press("Enter")
         page.keyboard.press("s")
     page.get_by_role("heading", name="All done. Thank you!").wait_for()
+    page.get_by_role("button", name="Change my last answer").click()
+    desk(page, "Changing your last answer")
+    page.keyboard.press("b")
+    page.get_by_role("heading", name="All done. Thank you!").wait_for()
     return clicked, first
 
 
@@ -212,8 +216,7 @@ def secrets_in(text: str, site, name: str) -> list[str]:
 
 def test_next_clip_plays_within_a_second(site, new_page):
     page = new_page()
-    sign_in(page, site, "Cleo")
-    read_guidelines(page)
+    sign_in(page, site, site.newcomer("Cleo Vantongeren"))
     desk(page, "Item 1 of 5")
     page.wait_for_function(PLAYING)
     page.wait_for_function(
@@ -258,8 +261,7 @@ def shown_frame(page) -> int:
 
 def test_the_counter_shows_the_frame_on_the_screen(site, new_page):
     page = new_page()
-    sign_in(page, site, "Dan")
-    read_guidelines(page)
+    sign_in(page, site, site.newcomer("Dan Mistlethwaite"))
     desk(page, "Item 1 of 5")
     page.wait_for_function(PLAYING)
     page.keyboard.press("Space")
@@ -298,8 +300,7 @@ def settled(page, frame: int | None = None) -> int:
 
 def test_second_tab_is_told(site, new_page):
     first = new_page()
-    sign_in(first, site, "Eve")
-    read_guidelines(first)
+    sign_in(first, site, site.newcomer("Eve Rumpelberg"))
     desk(first, "Item 1 of 5")
     second = first.context.new_page()
     second.goto(site.url)
@@ -321,9 +322,33 @@ def test_second_tab_is_told(site, new_page):
     assert len(labels_of(site, "Eve Rumpelberg", "Side study")) == 1
 
 
+def test_an_answer_can_be_changed(site, new_page):
+    page = new_page()
+    sign_in(page, site, site.newcomer("Hal Brackenbury"))
+    desk(page, "Item 1 of 5")
+    choose(page, {**YES, "confidence": "4"})
+    page.keyboard.press("Enter")
+    desk(page, "Item 2 of 5")
+    page.keyboard.press("y")
+    page.keyboard.press("b")
+    desk(page, "Changing your last answer")
+    assert chosen(page)["confidence"] == "4"
+    page.keyboard.press("b")
+    desk(page, "Item 2 of 5")
+    assert chosen(page) == {"fluent": "yes"}
+    page.keyboard.press("b")
+    desk(page, "Changing your last answer")
+    changed = choose(page, {**YES, "fluent": "no", "confidence": "2"})
+    page.keyboard.press("Enter")
+    desk(page, "Item 2 of 5")
+    assert chosen(page) == {"fluent": "yes"}
+    (label,) = labels_of(site, "Hal Brackenbury", "Side study")
+    assert (label.revision, label.answers) == (2, changed)
+
+
 def test_hostile_captions_are_text(site, new_page):
     page = new_page()
-    sign_in(page, site, "Eve")
+    sign_in(page, site, site.newcomer("Ivy Thistlewood"))
     desk(page, " of 5")
     for caption in page.locator(".caption p").all_inner_texts():
         assert caption.endswith(HOSTILE)
@@ -333,18 +358,18 @@ def test_hostile_captions_are_text(site, new_page):
 
 def test_open_questions_are_pointed_out(site, new_page):
     page = new_page()
-    sign_in(page, site, "Dan")
+    sign_in(page, site, site.newcomer("Jon Featherstone"))
     desk(page, "Item 1 of 5")
     page.keyboard.press("y")
     page.keyboard.press("Enter")
     page.locator(".message", has_text="questions are still open").wait_for()
     assert page.locator(".question.missing").count() == len(rows(page)) - 2
-    assert labels_of(site, "Dan Mistlethwaite", "Side study") == []
+    assert labels_of(site, "Jon Featherstone", "Side study") == []
 
 
 def test_labelling_fits_a_small_laptop(site, new_page):
     page = new_page()
-    sign_in(page, site, "Dan")
+    sign_in(page, site, site.newcomer("Kit Underhill"))
     desk(page, "Item 1 of 5")
     for selector in (".submit", ".controls .faster", ".caption", "textarea"):
         box = page.locator(selector).last.bounding_box()
