@@ -264,7 +264,9 @@ def with_intervals(
     Returns:
         One record per statistic, in order.
     """
-    defined = [s for s in statistics if s.value is not None] if resamples else []
+    defined = (
+        [s for s in statistics if s.value is not None and s.sums.shape[1]] if resamples else []
+    )
     design = make_design(ratings, stratify_by) if defined else None
     found = resample(defined, design, resamples, seed) if design is not None else []
     replicates = {id(s): r for s, r in zip(defined, found, strict=True)}

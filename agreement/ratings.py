@@ -323,6 +323,9 @@ class _Encoder:
         self, column: Sequence[Any], axis: Axis
     ) -> tuple[npt.NDArray[np.int32], tuple[str, ...], int, tuple[str, ...]]:
         """Encode labels against the declared domain, or against the numbers found."""
+        for row, raw in enumerate(column):
+            if isinstance(raw, list | tuple | dict | set):
+                raise self.error(f"label {raw!r} holds several values, expected one", row)
         texts = [canonical(raw) for raw in column]
         declared = set(axis.domain)
         missing = [text in MISSING_WORDS and text not in declared for text in texts]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agreement.axis import LEVELS, Level
 from agreement.coefficient import Coefficient, Statistic
 from agreement.cohen import cohen_kappa, conger_kappa
+from agreement.correlation import kendall_tau_b, pearson_r, spearman_rho
 from agreement.fleiss import category_kappa, fleiss_kappa
 from agreement.gwet import brennan_prediger, gwet_ac
 from agreement.icc import ICC_TYPES, icc
@@ -47,6 +48,9 @@ COEFFICIENTS: dict[str, Callable[..., Statistic]] = {
     "brennan_prediger": brennan_prediger,
     "category_kappa": _category,
     "icc": _icc,
+    "pearson_r": pearson_r,
+    "spearman_rho": spearman_rho,
+    "kendall_tau_b": kendall_tau_b,
 }
 """By name: a function of the ratings and of the parameters that are reported with the value."""
 
@@ -158,6 +162,9 @@ def choose(ratings: Ratings) -> Iterator[tuple[str, dict[str, Any]]]:
             if ordered:
                 for weights in ("linear", "quadratic"):
                     yield "cohen_kappa", {"raters": list(pair), "weights": weights}
+            if ordered and ratings.axis.values is not None:
+                for name in ("pearson_r", "spearman_rho", "kendall_tau_b"):
+                    yield name, {"raters": list(pair)}
     if 2 < ratings.q <= 20:
         for label in ratings.axis.domain:
             yield "category_kappa", {"category": label}
@@ -210,4 +217,4 @@ def is_main(found: Coefficient, analysis: Analysis) -> bool:
         return bool(found.params["type"] == "ICC(A,1)")
     if "weights" in found.params:
         return found.coefficient == "gwet_ac2"
-    return found.coefficient not in ("cohen_kappa", "category_kappa")
+    return "raters" not in found.params and found.coefficient != "category_kappa"

@@ -1,14 +1,15 @@
-"""Tables of ratings from files: CSV, TSV, Parquet, JSONL; long or one column per rater."""
+"""Tables of ratings from files: CSV, TSV, Parquet, JSONL, exports; long or one column a rater."""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agreement.annotation_exports import label_studio_rows, potato_rows
 from agreement.axis import LEVELS, MISSING_WORDS, Axis, Level, as_number, canonical
 from agreement.ratings import Ratings, from_columns, natural_key
 from corpus.problems import InputError
@@ -24,6 +25,8 @@ class Table:
     """Name used in messages."""
     first_row: int
     """Number of the first row in messages."""
+    notes: tuple[str, ...] = ()
+    """What was left out while reading."""
 
     @property
     def n_rows(self) -> int:
@@ -48,7 +51,9 @@ def read_table(path: Path) -> Table:
     """Read a table by the ending of its name.
 
     Args:
-        path: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` or ``.ndjson``.
+        path: ``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` or ``.ndjson``; a ``.json`` export of
+            Label Studio; Potato's ``annotated_instances.jsonl`` or its folder of one folder per
+            annotator. Exports have the columns ``item`` and ``rater`` and one per question.
 
     Returns:
         The table; CSV values are text.
@@ -62,7 +67,10 @@ def read_table(path: Path) -> Table:
         ".parquet": _read_parquet,
         ".jsonl": _read_jsonl,
         ".ndjson": _read_jsonl,
+        ".json": _read_label_studio,
     }
+    if path.is_dir():
+        return _read_potato_folder(path)
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"expected one of {', '.join(readers)}", file=str(path))
@@ -147,7 +155,9 @@ def ratings_from_table(
         file=table.file,
         first_row=table.first_row,
     )
-    return ratings if note is None else ratings.with_note(note)
+    for text in (*table.notes, *([note] if note else [])):
+        ratings = ratings.with_note(text)
+    return ratings
 
 
 def _refuse_repeated_items(table: Table, item: str) -> None:
@@ -170,7 +180,8 @@ def _axis(
     note = None
     domain = tuple(canonical(label) for label in categories)
     if not domain and level in ("nominal", "ordinal"):
-        found = {canonical(label) for label in labels} - MISSING_WORDS
+        single = (label for label in labels if not isinstance(label, list | dict))
+        found = {canonical(label) for label in single} - MISSING_WORDS
         if not found:
             raise InputError("no label in the table, every one is missing", file=file)
         numbers = {text: as_number(text) for text in found}
@@ -248,8 +259,37 @@ def _check_header(header: list[str], path: Path) -> None:
 
 
 def _read_jsonl(path: Path) -> Table:
+    rows = _json_lines(path)
+    if rows and "label_annotations" in rows[0]:
+        rows = potato_rows(rows, None, str(path))
+    return _table_of_rows(rows, str(path), 1)
+
+
+def _read_label_studio(path: Path) -> Table:
+    rows, notes = label_studio_rows(path)
+    return replace(_table_of_rows(rows, str(path), 1), notes=notes)
+
+
+def _read_potato_folder(folder: Path) -> Table:
+    files = sorted(folder.glob("*/annotated_instances.jsonl"))
+    if not files:
+        raise InputError(
+            "expected Potato's folder: one folder per annotator with annotated_instances.jsonl",
+            file=str(folder),
+        )
+    rows = [
+        row for file in files for row in potato_rows(_json_lines(file), file.parent.name, str(file))
+    ]
+    return _table_of_rows(rows, str(folder), 1)
+
+
+def _table_of_rows(rows: list[dict[str, Any]], file: str, first_row: int) -> Table:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Table({name: [row.get(name) for row in rows] for name in names}, file, first_row)
+
+
+def _json_lines(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
     try:
         with path.open(encoding="utf-8-sig") as stream:
             for number, line in enumerate(stream, start=1):
@@ -268,10 +308,9 @@ def _read_jsonl(path: Path) -> Table:
                         place=f"line {number}",
                     )
                 rows.append(row)
-                names.update(dict.fromkeys(row))
     except UnicodeDecodeError as error:
         raise InputError(f"expected UTF-8: {error.reason}", file=str(path)) from error
-    return Table({name: [row.get(name) for row in rows] for name in names}, str(path), 1)
+    return rows
 
 
 def _read_parquet(path: Path) -> Table:

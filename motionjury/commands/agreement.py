@@ -27,7 +27,12 @@ SeedOption = Annotated[int, typer.Option(help="Seed of the resamples.")]
 
 @app.command("table")
 def table_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet or JSONL.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="CSV, TSV, Parquet, JSONL, Label Studio JSON, Potato folder."
+        ),
+    ],
     item: Annotated[str, typer.Option(help="Column of item ids.")] = "item",
     rater: Annotated[
         str,

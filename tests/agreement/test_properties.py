@@ -22,6 +22,9 @@ EXAMPLES = {
     "gwet_ac2": [{"weights": "linear"}],
     "brennan_prediger": [{}, {"weights": "quadratic"}],
     "category_kappa": [{"category": "2"}],
+    "pearson_r": [{}],
+    "spearman_rho": [{}],
+    "kendall_tau_b": [{}],
     "icc": [{"type": form} for form in ("ICC(1,1)", "ICC(A,1)", "ICC(C,k)")],
 }
 LABEL_NAMES_DO_NOT_MATTER = [
@@ -40,6 +43,7 @@ REVERSIBLE = [
     ("gwet_ac2", {"weights": "quadratic"}),
     ("icc", {"type": "ICC(A,1)"}),
 ]
+PAIRED = ("cohen_kappa", "pearson_r", "spearman_rho", "kendall_tau_b")
 UNCHANGED_BY_DUPLICATES = [
     # The others carry a small-sample term: alpha n - 1, ICC degrees of freedom.
     name
@@ -78,7 +82,7 @@ def test_item_order_does_not_matter(name, params, rows, data):
 def test_rater_order_does_not_matter(name, params, rows):
     turned = [row[::-1] for row in rows]
     other = dict(params)
-    if name == "cohen_kappa":
+    if name in PAIRED:
         last = len(rows[0]) - 1
         other["raters"] = [last, last - 1]
     same(
@@ -115,10 +119,9 @@ def test_turning_the_scale_round_does_not_matter(name, params, rows):
 @given(rows=rating_rows())
 def test_the_data_twice_over_gives_the_same(name, rows):
     for params in EXAMPLES[name]:
-        same(
-            compute(table(rows, "ratio", DOMAIN), name, params),
-            compute(table(rows + rows, "ratio", DOMAIN), name, params),
-        )
+        once = compute(table(rows, "ratio", DOMAIN), name, params)
+        if once.reason != "too_few":
+            same(once, compute(table(rows + rows, "ratio", DOMAIN), name, params))
 
 
 @pytest.mark.parametrize(("name", "params"), CASES, ids=IDS)
@@ -142,4 +145,6 @@ def test_weight_two_is_the_item_twice(rows):
         if name in ("icc", "krippendorff_alpha"):
             continue
         weighted = compute(table(rows, "ratio", DOMAIN, weights=weights), name, params)
+        if weighted.reason == "too_few":
+            continue
         same(weighted, compute(table(doubled, "ratio", DOMAIN), name, params))
