@@ -8,6 +8,7 @@ exceed the ratings wanted, however many experts ask at once.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import secrets
 from typing import Literal
@@ -250,11 +251,14 @@ def claimable(session: Session, study: Study, person_id: str, now: float) -> lis
     mine = select(AssignmentRow.item_id).where(
         AssignmentRow.study_id == study.id, AssignmentRow.person_id == person_id
     )
-    work = select(StudyItemRow.item_id).where(
-        StudyItemRow.study_id == study.id, StudyItemRow.purpose == "work"
-    )
-    free = set(session.scalars(work)) - full - set(session.scalars(mine))
-    return sorted(free, key=lambda item_id: hash_order(study.config.seed, person_id, item_id))
+    passed_over = full.union(session.scalars(mine))
+    order = _order(study.config.seed, person_id, study.config.item_ids)
+    return [item_id for item_id in order if item_id not in passed_over]
+
+
+@functools.lru_cache(maxsize=128)
+def _order(seed: int, person_id: str, item_ids: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(item_ids, key=lambda item_id: hash_order(seed, person_id, item_id)))
 
 
 def _counts(now: float) -> ColumnElement[bool]:

@@ -1,16 +1,18 @@
 """Opening the workspace database, and short sessions that read or write it.
 
-SQLite runs in WAL mode with one connection per operation, so no connection is ever shared by
-two threads, and every writer begins with ``BEGIN IMMEDIATE``: it waits its turn instead of
-failing half way. PostgreSQL keeps its usual pool and relies on row locks.
+Each operation takes a connection out of the pool and gives it back, so no two threads ever use one
+at the same time. SQLite runs in WAL mode, and every writer begins with ``BEGIN IMMEDIATE``: it
+waits its turn instead of failing half way. PostgreSQL relies on row locks.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,6 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import NullPool
 
 from corpus.problems import InputError
 from store.migrations import HEAD
@@ -125,12 +126,26 @@ def _engine(url: str) -> Engine:
             raise InputError(f"expected a sqlite or postgresql database_url, got {kind!r}")
         if not parsed.database or parsed.database == ":memory:":
             raise InputError("expected sqlite:///FILE, got a SQLite URL without a file")
-        engine = create_engine(parsed, poolclass=NullPool, connect_args={"timeout": BUSY_SECONDS})
+        engine = create_engine(parsed, pool_size=8, connect_args={"timeout": BUSY_SECONDS})
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise InputError(f"database_url is not understood: {error}") from error
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
+    _forget_in_children(engine)
     return engine
+
+
+def _forget_in_children(engine: Engine) -> None:
+    # SQLite connections do not survive a fork; a child process opens its own.
+    kept = weakref.ref(engine)
+
+    def forget() -> None:
+        found = kept()
+        if found is not None:
+            found.dispose(close=False)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forget)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -141,11 +156,9 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    if connection.get_execution_options().get(_WRITE):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    else:
-        connection.exec_driver_sql("PRAGMA query_only=ON")
-        connection.exec_driver_sql("BEGIN")
+    writes = bool(connection.get_execution_options().get(_WRITE))
+    connection.exec_driver_sql(f"PRAGMA query_only={'OFF' if writes else 'ON'}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _use_wal(engine: Engine) -> None:
