@@ -11,12 +11,9 @@ import typer
 from motionjury.options import JsonOption, WorkspaceOption, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from agreement.analysis import Analysis
     from agreement.ratings import Ratings
     from agreement.report import Report
-    from audit.ratings import RatingRow
     from motionjury.workspace import Workspace
 
 app = typer.Typer()
@@ -59,7 +56,8 @@ def table_command(
     --level nominal --categories yes,no --json`
     """
     from agreement.analysis import analyse
-    from agreement.tables import ratings_from_table, read_table
+    from agreement.files import read_table
+    from agreement.tables import ratings_from_table
     from corpus.problems import InputError
 
     if resamples < 0:
@@ -251,6 +249,7 @@ def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int)
     """
     from agreement.ratings import natural_key
     from agreement.report import build_report
+    from agreement.tables import ratings_by_axis
     from audit.ratings import study_ratings
     from corpus.problems import InputError
     from motionjury import __version__
@@ -261,37 +260,10 @@ def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int)
         raise InputError(f"study {study!r} has no labels yet")
     simulated = {row.rater for row in rows if row.simulated}
     return build_report(
-        ratings_of_rows(rows),
+        ratings_by_axis(rows),
         title=study,
         tool_version=__version__,
         simulated_raters=sorted(simulated, key=natural_key),
         resamples=resamples,
         seed=seed,
     )
-
-
-def ratings_of_rows(rows: Sequence[RatingRow]) -> list[Ratings]:
-    """Bring a study's rows to one table of ratings per axis, in order of first appearance.
-
-    Args:
-        rows: What ``audit.ratings.study_ratings`` gives.
-
-    Returns:
-        One table per axis; items that share a clip form a cluster.
-    """
-    from agreement.ratings import RatingRecord, from_records
-    from agreement.tables import build_axis
-
-    by_axis: dict[str, list[RatingRow]] = {}
-    for row in rows:
-        by_axis.setdefault(row.axis, []).append(row)
-    return [
-        from_records(
-            build_axis(name, group[0].level, group[0].domain),
-            [
-                RatingRecord(r.item_id, r.rater, r.label, r.clip_id or None, r.stratum)
-                for r in group
-            ],
-        )
-        for name, group in by_axis.items()
-    ]

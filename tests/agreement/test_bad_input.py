@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from agreement.analysis import analyse
 from agreement.axis import Axis, canonical
+from agreement.files import read_table
 from agreement.ratings import RatingRecord, from_records
 from agreement.registry import compute
-from agreement.tables import read_table
 from corpus.problems import InputError
 from motionjury.commands.agreement import app
 from tests.agreement.samples import table

@@ -8,7 +8,7 @@ import pytest
 from agreement.axis import Axis
 from agreement.ratings import RatingRecord, from_records
 from agreement.report import build_report, render_html
-from motionjury.commands.agreement import ratings_of_rows
+from agreement.tables import ratings_by_axis
 from tests.agreement.samples import noisy, table
 
 
@@ -157,7 +157,7 @@ def test_rows_of_a_study_become_one_table_per_axis():
         for item, clip in (("x", "c1"), ("y", "c1"), ("z", "c2"))
         for rater in ("A1", "A2")
     ]
-    tables = ratings_of_rows(rows)
+    tables = ratings_by_axis(rows)
     assert [t.axis.name for t in tables] == ["fluent", "target_only"]
     assert tables[0].clusters.tolist() == [0, 0, 1]
     assert report_of(*tables).checks[0].analysis.resampling.unit == "cluster"
