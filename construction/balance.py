@@ -1,11 +1,12 @@
-"""Equal numbers in both directions of every action pair (STRIDE A.1)."""
+"""Which candidates become items: limits, and equal numbers of both directions (STRIDE A.1)."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from benchmarks.items import Frozen, Item
+from benchmarks.stride import StrideAxis
 from construction.sampling import seeded_order
 
 
@@ -100,3 +101,57 @@ def balance_directions(items: Sequence[Item], seed: int) -> BalanceReport:
         dropped=tuple(i for i in items if i.id not in keep),
         by_pair=by_pair,
     )
+
+
+def select_items(
+    candidates: Mapping[str, Sequence[Item]],
+    axis: StrideAxis,
+    seed: int,
+    limit: int | None,
+    per_clip: int | None,
+) -> tuple[list[Item], list[tuple[Item, str]]]:
+    """Choose one item per caption within the limits.
+
+    Args:
+        candidates: Items of one axis, by caption id; several only for Action Identity.
+        axis: The axis.
+        seed: Decides what is kept.
+        limit: At most this many items per corpus; None for all.
+        per_clip: At most this many items per clip; None for all.
+
+    Returns:
+        Items kept, and for every caption that lost its place one item and the reason:
+        ``limit`` or ``balance``.
+    """
+    in_cell: Counter[str] = Counter()
+    in_clip: Counter[str] = Counter()
+    first = {caption_id: items[0] for caption_id, items in candidates.items()}
+    order = sorted(first, key=lambda caption_id: seeded_order(seed, caption_id))
+    usable: list[str] = []
+    for caption_id in order:
+        clip_id = str(first[caption_id].payload["clip_id"])
+        if per_clip is None or in_clip[clip_id] < per_clip:
+            in_clip[clip_id] += 1
+            usable.append(caption_id)
+    chosen = {caption_id: first[caption_id] for caption_id in usable}
+    dropped = {i: "limit" for i in order if i not in chosen}
+    if axis == "action_identity":
+        by_corpus: dict[str, dict[str, Sequence[Item]]] = defaultdict(dict)
+        for caption_id in usable:
+            by_corpus[first[caption_id].stratum["corpus"]][caption_id] = candidates[caption_id]
+        balanced = [i for own in by_corpus.values() for i in choose_balanced(own, seed)]
+        chosen = {str(i.payload["caption_id"]): i for i in balanced}
+        dropped |= {i: "balance" for i in usable if i not in chosen}
+    kept: list[Item] = []
+    for item in chosen.values():
+        corpus = item.stratum["corpus"]
+        if limit is None or in_cell[corpus] < limit:
+            in_cell[corpus] += 1
+            kept.append(item)
+        else:
+            dropped[str(item.payload["caption_id"])] = "limit"
+    if axis == "action_identity":
+        report = balance_directions(kept, seed)
+        kept = list(report.kept)
+        dropped |= {str(i.payload["caption_id"]): "balance" for i in report.dropped}
+    return kept, [(first[caption_id], code) for caption_id, code in dropped.items()]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import metadata
 
-from benchmarks.items import Frozen, Item, Provenance, content_hash, make_item
+from benchmarks.items import Frozen, Item, Provenance, make_item
 from benchmarks.stride import AXES, StrideAxis, Triplet
-from construction.balance import balance_directions, choose_balanced
+from construction.balance import select_items
 from construction.sampling import RULE as RANDOM_RULE
-from construction.sampling import random_content, same_text, seeded_order
+from construction.sampling import random_content, same_text
 from construction.text import actions as action_rule
 from construction.text import mirror as mirror_rule
 from construction.text import temporal as temporal_rule
@@ -126,6 +127,7 @@ def rule_provenance(axis: StrideAxis, seed: int, media: Mapping[str, str]) -> Pr
     )
 
 
+@cache
 def _tool_version() -> str:
     try:
         return metadata.version("motionjury")
@@ -231,7 +233,7 @@ def draft_stride(
             candidates[caption.id] = [
                 _triplet_item(clip, caption, axis, outcome, seed) for outcome in outcomes
             ]
-        kept, dropped = _select(candidates, axis, seed, limit, per_clip_limit)
+        kept, dropped = select_items(candidates, axis, seed, limit, per_clip_limit)
         drafted += kept
         passed += [_dropped(item, axis, code) for item, code in dropped]
     drafted.sort(key=lambda i: (i.stratum["corpus"], AXES.index(_axis(i)), *_place(i)))
@@ -299,48 +301,6 @@ def _dropped(item: Item, axis: StrideAxis, code: str) -> Passed:
     )
 
 
-def _select(
-    candidates: Mapping[str, Sequence[Item]],
-    axis: StrideAxis,
-    seed: int,
-    limit: int | None,
-    per_clip: int | None,
-) -> tuple[list[Item], list[tuple[Item, str]]]:
-    """Choose one item per caption within the limits; return also one dropped item per caption."""
-    in_cell: Counter[str] = Counter()
-    in_clip: Counter[str] = Counter()
-    first = {caption_id: items[0] for caption_id, items in candidates.items()}
-    order = sorted(first, key=lambda caption_id: seeded_order(seed, caption_id))
-    usable: list[str] = []
-    for caption_id in order:
-        clip_id = str(first[caption_id].payload["clip_id"])
-        if per_clip is None or in_clip[clip_id] < per_clip:
-            in_clip[clip_id] += 1
-            usable.append(caption_id)
-    chosen = {caption_id: first[caption_id] for caption_id in usable}
-    dropped = {i: "limit" for i in order if i not in chosen}
-    if axis == "action_identity":
-        by_corpus: dict[str, dict[str, Sequence[Item]]] = defaultdict(dict)
-        for caption_id in usable:
-            by_corpus[first[caption_id].stratum["corpus"]][caption_id] = candidates[caption_id]
-        balanced = [i for own in by_corpus.values() for i in choose_balanced(own, seed)]
-        chosen = {str(i.payload["caption_id"]): i for i in balanced}
-        dropped |= {i: "balance" for i in usable if i not in chosen}
-    kept: list[Item] = []
-    for item in chosen.values():
-        corpus = item.stratum["corpus"]
-        if limit is None or in_cell[corpus] < limit:
-            in_cell[corpus] += 1
-            kept.append(item)
-        else:
-            dropped[str(item.payload["caption_id"])] = "limit"
-    if axis == "action_identity":
-        report = balance_directions(kept, seed)
-        kept = list(report.kept)
-        dropped |= {str(i.payload["caption_id"]): "balance" for i in report.dropped}
-    return kept, [(first[caption_id], code) for caption_id, code in dropped.items()]
-
-
 def _cells(items: Sequence[Item], passed: Sequence[Passed]) -> tuple[CellCount, ...]:
     made = Counter((i.stratum["corpus"], _axis(i)) for i in items)
     outcomes: dict[tuple[str, StrideAxis], Counter[str]] = defaultdict(Counter)
@@ -360,8 +320,3 @@ def _cells(items: Sequence[Item], passed: Sequence[Passed]) -> tuple[CellCount, 
         )
         for corpus, axis in cells
     )
-
-
-def draft_set_hash(items: Sequence[Item]) -> str:
-    """Return the hash of a set of items, whatever their order."""
-    return content_hash(sorted(item.id for item in items), digits=64)

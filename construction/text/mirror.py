@@ -38,7 +38,9 @@ def _target(cue: Cue, counter: str) -> str | None:
                 new = "counter clock wise"
             return match_case(cue.text, new)
         case "counterclockwise":
-            return match_case(cue.text, "clock wise" if cue.split_wise else "clockwise")
+            new = "clock wise" if cue.split_wise else "clockwise"
+            # "Counter-Clockwise" is capitalised as a title, which match_case does not know.
+            return new.capitalize() if cue.text.istitle() else match_case(cue.text, new)
         case "cw":
             return match_case(cue.text, "ccw")
         case _:

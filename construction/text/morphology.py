@@ -135,3 +135,8 @@ def inflect(lemma: str, tag: Tag) -> str | None:
 def lemmas(word: str) -> frozenset[str]:
     """Return the lemmas a word can be a form of; the word itself when it is no known verb."""
     return frozenset(r.lemma for r in readings(word)) or frozenset({word})
+
+
+def verb_lemmas(word: str) -> frozenset[str]:
+    """Return the lemmas of a word read as a known verb; empty for any other word."""
+    return frozenset(r.lemma for r in readings(word))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from construction.text.laterality import Cue, verb_lemmas
+from construction.text.laterality import Cue
+from construction.text.morphology import verb_lemmas
 from construction.text.tables import words
 from construction.text.tokens import Token
 
@@ -135,7 +136,8 @@ def invariant_reason(tokens: list[Token], cues: list[Cue]) -> str | None:
     ordered = {"start", "starts", "starting", "started", "first", "begins", "beginning", "begin"}
     if words("lateral", "repeated") & set(low) and not ordered & set(low):
         return "both sides at once or in turn: no order to exchange"
-    if len(cues) == 2 and cues[1].index - cues[0].index == 2 and low[cues[0].index + 1] == "to":
+    between = [w for w in low[cues[0].index + 1 : cues[1].index] if w != "-"]
+    if len(cues) == 2 and between == ["to"]:
         lemmas = {lemma for word in low for lemma in verb_lemmas(word)}
         if lemmas & words("lateral", "oscillating") or _to_and_fro(low):
             return "to and fro: 'left to right' names no first side"
