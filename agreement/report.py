@@ -92,6 +92,9 @@ class CheckReport(Frozen):
     """The most disputed items, worst first."""
     notes: tuple[str, ...]
     """What the numbers alone would hide."""
+    shaky: bool = False
+    """True where there are too few units, or too few items that bear another label than the
+    commonest, for intervals that can be trusted; ``analysis.warnings`` says which."""
 
 
 class Report(Frozen):
@@ -244,6 +247,9 @@ def _check(
         n_unanimous=unanimous,
         disputed=tuple(_disputed(ratings, share, links)),
         notes=tuple(_notes(analysis)),
+        shaky=bool(
+            small_sample_warnings(ratings, analysis.resampling.n_units, analysis.resampling.unit)
+        ),
     )
 
 

@@ -209,19 +209,22 @@ def report_command(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Report the agreement of a study's experts, check by check: HTML and JSON.
+    """Report the agreement of a study's experts, check by check: HTML, JSON, CSV, LaTeX.
 
     Example: `motionjury agreement report my-study --json`
     """
+    from agreement.export import to_csv, to_latex
     from agreement.report import render_html
     from motionjury.workspace import open_workspace
 
     opened = open_workspace(workspace)
     report = study_report(opened, study, resamples=resamples, seed=seed)
-    folder = out or opened.reports_dir / re.sub(r"[^\w.-]+", "-", study)
+    folder = out or opened.reports_dir / re.sub(r"[^\w.-]+", "-", report.title).strip("-")
     text = report.model_dump_json(indent=2)
     write_text(folder / "report.html", render_html(report))
     write_text(folder / "report.json", text + "\n")
+    write_text(folder / "coefficients.csv", to_csv(report))
+    write_text(folder / "table.tex", to_latex(report))
     if as_json:
         print(text)
         return
@@ -229,7 +232,7 @@ def report_command(
         print(f"SIMULATED raters: {', '.join(report.simulated_raters)}")
     for check in report.checks:
         print_analysis(check.analysis, title=check.analysis.axis.name)
-    print(f"report written to {folder / 'report.html'} and report.json")
+    print(f"report written to {folder / 'report.html'}; JSON, CSV and LaTeX lie beside it")
 
 
 def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int) -> Report:
@@ -251,17 +254,20 @@ def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int)
     from agreement.report import build_report
     from agreement.tables import ratings_by_axis
     from audit.ratings import study_ratings
+    from audit.records import get_study
     from corpus.problems import InputError
     from motionjury import __version__
 
     with workspace.db.read() as session:
-        rows = study_ratings(session, study)
+        found = get_study(session, study)
+        rows = study_ratings(session, found.id)
     if not rows:
-        raise InputError(f"study {study!r} has no labels yet")
+        raise InputError(f"study {found.name!r} has no labels yet")
     simulated = {row.rater for row in rows if row.simulated}
     return build_report(
         ratings_by_axis(rows),
-        title=study,
+        title=found.name,
+        meta={"protocol": f"{found.protocol} {found.protocol_version}", "study": found.state},
         tool_version=__version__,
         simulated_raters=sorted(simulated, key=natural_key),
         resamples=resamples,

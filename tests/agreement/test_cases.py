@@ -1,12 +1,15 @@
 """Published and hand-made cases; each file carries its source."""
 
+import csv
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from agreement.axis import Axis
 from agreement.ratings import from_columns
 from agreement.registry import COEFFICIENTS, compute
+from motionjury.commands.agreement import app
 from tests.shared_data import shared_root
 
 FOLDER = shared_root() / "cases" / "agreement"
@@ -61,3 +64,42 @@ def test_case(path, expected):
     if expected.get("published") is not None:
         tolerance = max(expected.get("published_tolerance") or 0.0, 1e-9)
         assert found.value == pytest.approx(expected["published"], abs=tolerance)
+
+
+@pytest.mark.skipif(not FILES, reason=f"no cases at {FOLDER}")
+def test_the_command_prints_the_published_names_params_and_values(tmp_path):
+    """Each case as a CSV through ``agreement table``, looked up by exact name and parameters."""
+    looked_up = 0
+    for path in FILES:
+        case, ratings = load(path)
+        if ratings is None:
+            continue
+        file = tmp_path / f"{case['id']}.csv"
+        rows = [
+            (f"i{i}", rater, "" if label is None else label)
+            for i, row in enumerate(case["ratings"])
+            for rater, label in zip(case["raters"], row, strict=True)
+        ]
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows([("item", "rater", "label"), *rows])
+        categories = ",".join(map(str, case["categories"]))
+        options = ["--level", case["level"], "--categories", categories, "--resamples", "0"]
+        result = CliRunner().invoke(app, ["table", str(file), *options, "--json"])
+        assert result.exception is None, (path.name, result.exception)
+        found = json.loads(result.stdout)["coefficients"]
+        for expected in case["expected"]:
+            same = [
+                c
+                for c in found
+                if c["coefficient"] == expected["coefficient"] and c["params"] == expected["params"]
+            ]
+            if same:
+                looked_up += 1
+                assert len(same) == 1
+                assert same[0]["value"] == pytest.approx(expected["value"], abs=1e-9), path.name
+            else:
+                # Ordered weights are not offered on a nominal axis, nor a shrunken domain.
+                ordered = {"weights", "level", "disagreement_weights"} & set(expected["params"])
+                unordered = case["level"] == "nominal" and ordered
+                assert unordered or "drop_unused" in expected["params"], (path.name, expected)
+    assert looked_up >= 100
