@@ -52,7 +52,7 @@ def draw(context: AppContext, person: Person) -> None:
     with context.db.read() as session:
         studies = studies_of(session, person.id)
     if not studies:
-        st.title("No study yet")
+        st.title("No study yet", anchor=False)
         st.write("Make one with `motionjury study create`, then reload this page.")
         return
     chosen, refresh = st.columns([5, 1], vertical_alignment="bottom")
@@ -63,7 +63,7 @@ def draw(context: AppContext, person: Person) -> None:
     with context.db.read() as session:
         counts = progress(session, study.id)
         report = study_agreement(session, study.id, study.name)
-    st.title(plain_text(study.name))
+    st.title(plain_text(study.name), anchor=False)
     if counts.simulated_share:
         banner(
             f"Simulated raters: {counts.simulated_share:.0%} of these ratings were given by "
@@ -85,7 +85,8 @@ def _totals(counts: Progress) -> None:
     cells[1].metric("Ratings", f"{counts.ratings} / {counts.ratings_wanted}")
     cells[2].metric("Being answered now", counts.held)
     decided = ", ".join(f"{n} {name}" for name, n in sorted(counts.outcomes.items()))
-    cells[3].metric("Decided", sum(counts.outcomes.values()), help=decided or None)
+    label = f"Decided: {decided}" if decided else "Decided"
+    cells[3].metric(label, sum(counts.outcomes.values()))
 
 
 def _experts(counts: Progress) -> None:
@@ -139,7 +140,7 @@ def _strata(counts: Progress) -> None:
 
 
 def _agreement(study: Study, report: Report | None) -> None:
-    st.subheader("Agreement")
+    st.subheader("Agreement", anchor=False)
     if report is None:
         st.write("No answers yet.")
         return
@@ -178,7 +179,16 @@ def _coefficient(found: Coefficient | None) -> Markup | None:
         return None
     if found.value is None:
         return Markup(f"—{small(_REASONS.get(found.reason or '', 'undefined'))}")
-    value = f"{found.value:.3f}"
+    shown = _percent if found.coefficient == "percent_agreement" else _number
     if found.ci is None:
-        return Markup(f"{value}{small('no interval')}")
-    return Markup(f"{value}{small(f'{found.ci[0]:.3f} to {found.ci[1]:.3f}')}")
+        return Markup(f"{shown(found.value)}{small('no interval')}")
+    low, high = found.ci
+    return Markup(f"{shown(found.value)}{small(f'{shown(low)} to {shown(high)}')}")
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")

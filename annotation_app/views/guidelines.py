@@ -28,7 +28,7 @@ def read(context: AppContext, person: Person, study: Study) -> bool:
     protocol = PROTOCOLS[study.protocol]
     style("reading")
     top(protocol.title, study.name)
-    st.title("Before you start")
+    st.title("Before you start", anchor=False)
     text(protocol)
     after = "then come the items." if known.trained else "then comes a short practice."
     st.write(f"Have you read this? You can open it again at any time with the key `g`; {after}")
@@ -43,7 +43,7 @@ def text(protocol: Protocol) -> None:
     """Draw the guidelines and examples of a protocol."""
     st.markdown(protocol.guidelines)
     if protocol.examples:
-        st.subheader("Worked examples")
+        st.subheader("Worked examples", anchor=False)
     for example in protocol.examples:
         with st.container(border=True):
             st.markdown(f"**{example.title}**")

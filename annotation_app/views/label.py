@@ -56,7 +56,7 @@ def _done(study: Study, progress: dict[str, Any]) -> None:
     protocol = PROTOCOLS[study.protocol]
     top(protocol.title, study.name)
     count = progress["done"]
-    st.title("All done. Thank you!" if count else "Nothing left for you here")
+    st.title("All done. Thank you!" if count else "Nothing left for you here", anchor=False)
     if count:
         things = "one item" if count == 1 else f"{count} items"
         st.write(f"You have answered {things} of “{plain_text(study.name)}”; all are saved.")

@@ -15,7 +15,7 @@ from audit.studies import studies_of
 def stranger() -> None:
     """Tell someone without a valid cookie how to get in."""
     style("reading")
-    st.title("Please open your personal link")
+    st.title("Please open your personal link", anchor=False)
     st.write(
         "This page is for people who were invited. Open the link your coordinator sent you; it "
         "signs you in on this device for thirty days."
@@ -26,7 +26,7 @@ def stranger() -> None:
 def problem(line: str) -> None:
     """Say in one line what went wrong."""
     style("reading")
-    st.title("That did not work")
+    st.title("That did not work", anchor=False)
     st.write(plain_text(line[:1].upper() + line[1:]))
     st.button("Try again")
 
@@ -52,11 +52,11 @@ def choose_study(context: AppContext, person: Person) -> Study | None:
     style("reading")
     top("MotionJury")
     if not studies:
-        st.title("Nothing to do at the moment")
+        st.title("Nothing to do at the moment", anchor=False)
         st.write("No study is open for you. Your coordinator will tell you when one is.")
         st.button("Look again")
         return None
-    st.title("Your studies")
+    st.title("Your studies", anchor=False)
     for study in studies:
         title = f"{study.name} · {PROTOCOLS[study.protocol].title}"
         if st.button(plain_text(title), key=f"study-{study.id}"):

@@ -17,6 +17,8 @@ import imageio_ffmpeg
 import numpy as np
 
 from audit.access import add_person, invite
+from audit.assignment import next_assignment
+from audit.labelling import submit
 from audit.studies import StudyConfig, add_member, add_training, create_study, launch
 from audit.training import Gold, acknowledge_guidelines
 from benchmarks.items import Item, Provenance, make_item
@@ -190,6 +192,11 @@ def build(root: Path) -> Site:
             add_member(session, site.studies["Walk study"], person.id)
             site.people[name] = person.id
         site.people["Cora"] = add_person(session, "Cora Stavangerson", "coordinator").id
+        robot = add_person(session, "Robot Ninefingers", "expert", simulated=True)
+        add_member(session, site.studies["Side study"], robot.id)
+        held = next_assignment(session, site.studies["Side study"], robot.id)
+        answers = dict.fromkeys(("fluent", "single_change", "distinguishable", "exclusive"), "yes")
+        submit(session, held.id, robot.id, "robot-1", {**answers, "confidence": "5"}, {})
         for name, person_id in site.people.items():
             site.links[name.split()[0]] = invite(session, person_id)
     return site

@@ -133,6 +133,7 @@ def walk(page, site, name: str) -> tuple[dict[str, dict[str, str]], list[str]]:
             page.keyboard.press("Escape")
             assert chosen(page) == clicked[key]
             clicked[key]["comment"] = "n 5, s? [fine]"
+        page.wait_for_function(PLAYING)
         # Two keys at once are one submission.
         page.keyboard.press("Enter")
         page.keyboard.press("s")
@@ -346,6 +347,31 @@ def test_an_answer_can_be_changed(site, new_page):
     assert (label.revision, label.answers) == (2, changed)
 
 
+def test_a_lost_connection_loses_and_doubles_nothing(site, new_page):
+    page = new_page()
+    sign_in(page, site, site.newcomer("Max Trevelyan"))
+    desk(page, "Item 1 of 5")
+    page.route("**/work/draft", lambda route: route.abort())
+    page.keyboard.press("y")
+    page.locator(".saved", has_text="Not saved yet, trying again").wait_for()
+    page.unroute("**/work/draft")
+    saved(page)
+    choose(page, {**YES, "confidence": "4"})
+    reached = []
+
+    def lose_the_answer(route) -> None:
+        reached.append(route.fetch().status)
+        route.abort()
+
+    page.route("**/work/submit", lose_the_answer, times=1)
+    page.keyboard.press("Enter")
+    page.locator(".message", has_text="Your answers are kept; press Submit again").wait_for()
+    page.keyboard.press("Enter")
+    desk(page, "Item 2 of 5")
+    assert reached == [200]
+    assert len(labels_of(site, "Max Trevelyan", "Side study")) == 1
+
+
 def test_hostile_captions_are_text(site, new_page):
     page = new_page()
     sign_in(page, site, site.newcomer("Ivy Thistlewood"))
@@ -390,6 +416,12 @@ def test_progress_page_is_for_coordinators(site, new_page):
     for words in ("A1", "A2", "mirror reflection", "Krippendorff", "Are both captions fluent"):
         assert words in text
     assert "Quillfeather" not in text
+    assert "imulated" not in text
+    page.get_by_label("Study").click()
+    page.get_by_text("Side study · Caption pairs · open").click()
+    page.locator(".mj-banner", has_text="given by programs, not by people").wait_for()
+    page.locator(".mj-banner", has_text="Simulated raters are in these numbers: A1").wait_for()
+    page.locator("tr", has_text="A1").locator(".mj-tag", has_text="simulated").wait_for()
     page.get_by_role("button", name="Refresh").click()
     page.get_by_role("heading", name="Agreement").wait_for()
 

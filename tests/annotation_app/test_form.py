@@ -1,0 +1,95 @@
+"""What the page is told of an item, and who a cookie names, without a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation_app import identity
+from annotation_app.form import minutes_left, task_data
+from annotation_app.identity import Signer
+from annotation_app.views.frame import plain_text
+from audit.blind import BlindCaption, BlindItem, BlindStimulus
+from audit.protocol import Condition, Option, Protocol, Question
+
+OPTIONS = (Option(value="accept", text="Accept"), Option(value="reject", text="Reject", help="No"))
+PROTOCOL = Protocol(
+    name="any",
+    version=1,
+    title="Any",
+    paper="none",
+    benchmark="stride",
+    shows=("video", "captions"),
+    guidelines="",
+    decision="none",
+    questions=(
+        Question(name="verdict", text="Is {target} right?", kind="verdict", options=OPTIONS),
+        Question(
+            name="why",
+            text="Why?",
+            kind="multi",
+            options=OPTIONS,
+            shown_when=Condition(question="verdict", values=("reject",)),
+        ),
+        Question(
+            name="only_hard",
+            text="Hard?",
+            kind="text",
+            required=False,
+            shown_when=Condition(stratum="difficulty", values=("hard",)),
+        ),
+    ),
+)
+CLIP = BlindStimulus(token="t", fps=30.0, frames=60)
+
+
+def item(**changes) -> BlindItem:
+    values = {
+        "assignment_id": "handle",
+        "stimuli": (CLIP,),
+        "captions": (BlindCaption(letter="A", text="<b>walks</b>"),),
+        "prompt": "not shown by this protocol",
+        "target": "the order",
+        "conditions": {"difficulty": "easy"},
+    }
+    return BlindItem(**{**values, **changes})
+
+
+def test_questions_of_any_protocol():
+    task = task_data(PROTOCOL, item())
+    verdict, why = task["questions"]
+    assert verdict["text"] == "Is the order right?"
+    assert verdict["options"][1] == {"value": "reject", "text": "Reject", "help": "No"}
+    assert why["shown_when"] == {"question": "verdict", "values": ("reject",)}
+    assert task["captions"] == [{"letter": "A", "text": "<b>walks</b>"}]
+    assert task["prompt"] == ""
+    hard = task_data(PROTOCOL, item(conditions={"difficulty": "hard"}))
+    assert [one["name"] for one in hard["questions"]] == ["verdict", "why", "only_hard"]
+
+
+def test_an_item_without_a_clip_and_with_two():
+    assert task_data(PROTOCOL, item(stimuli=()))["clip"] is None
+    with pytest.raises(ValueError, match="plays one clip, got 2"):
+        task_data(PROTOCOL, item(stimuli=(CLIP, CLIP)))
+
+
+def test_time_left():
+    assert minutes_left([], 4) == 3
+    assert minutes_left([20.0, 20.0, 20.0], 2) == 0
+    assert minutes_left([20.0], 0) is None
+
+
+def test_cookies(monkeypatch):
+    signer = Signer("a secret of enough letters")
+    cookie = signer.sign("person-1")
+    assert signer.verify(cookie) == "person-1"
+    assert Signer("another secret of enough").verify(cookie) is None
+    assert signer.verify(cookie[:-2]) is None
+    assert signer.verify(None) is None
+    monkeypatch.setattr(identity, "MAX_AGE_SECONDS", -1)
+    assert signer.verify(cookie) is None
+    with pytest.raises(ValueError, match="at least 16 characters, got 5"):
+        Signer("short")
+
+
+def test_markdown_of_data_is_shown_as_text():
+    assert plain_text("[a](b) $x$ <i>") == "\\[a\\]\\(b\\) \\$x\\$ \\<i\\>"
