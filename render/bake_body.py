@@ -75,6 +75,12 @@ def main() -> None:
     turns, joints = _t_pose(bind_joints)
     vertices, half, weights, parts = _colour(vertices, half, weights, bind_joints, turns, joints)
     vertices, faces, weights, parts = _mirror(vertices, half, weights, parts)
+    # On the middle line the fourth place must not go to a left joint without its right one.
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :4]
+    taken = np.zeros(weights.shape, dtype=bool)
+    np.put_along_axis(taken, order, True, axis=1)
+    alone = (vertices[:, :1] == 0.0) & ~(taken & taken[:, SMPL24.mirror_index()])
+    weights[alone] = 0.0
     order = np.argsort(-weights, axis=1, kind="stable")[:, :4]
     top = np.take_along_axis(weights, order, axis=1)
     top = np.round(top / top.sum(axis=1, keepdims=True) * 255)
@@ -231,7 +237,7 @@ def _colour(
     wrist, ankle = joints[SMPL24.index("left_wrist")], joints[SMPL24.index("left_ankle")]
     trunk = {
         "waist": (np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.240, 0.0])),
-        "neck": (np.array([0.0, 1.0, -0.30]), np.array([0.0, 0.688, 0.0])),
+        "neck": (np.array([0.0, 1.0, 0.45]), np.array([0.0, 0.690, 0.0])),
         "back": (np.array([0.0, 0.0, -1.0]), np.array([0.0, 0.40, -0.005])),
         "hair": (np.array([0.0, 0.96, -1.0]), np.array([0.0, 0.80, -0.018])),
         "nape": (np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.780, 0.0])),

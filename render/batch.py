@@ -105,7 +105,12 @@ def _results(jobs: Sequence[RenderJob], workers: int) -> Iterator[Rendered]:
         # After a death one process at a time, so that the culprit alone is found out.
         size = workers if attempt == 0 else 1
         with ProcessPoolExecutor(size, mp_context=context) as pool:
-            futures = {pool.submit(render_job, job): job for job in waiting}
+            futures = {}
+            for job in waiting:
+                try:
+                    futures[pool.submit(render_job, job)] = job
+                except BrokenProcessPool:
+                    lost.append(job)
             for future in as_completed(futures):
                 try:
                     yield future.result()

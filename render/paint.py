@@ -38,8 +38,8 @@ class Painter:
         self._light = np.empty(count, dtype=np.float32)
         self._shadow = np.zeros((size, size), dtype=np.float32)
         self._spare = np.zeros((size, size), dtype=np.float32)
-        self._samples = self._sampling(camera)
-        side = size * self._samples
+        self.samples = self._sampling(camera)
+        side = size * self.samples
         self._depth = np.empty((side, side), dtype=np.float32)
         self._bright = np.empty((side, side), dtype=np.float32)
         self._part = np.empty((side, side), dtype=np.uint8)
@@ -65,11 +65,11 @@ class Painter:
         box = np.array(raster.bounds(points, 1, self.size, self.size))
         shadow = self._draw_shadow(world, floor)
         raster.fill(
-            points, actor.faces, actor.face_parts, self._light, box, self._samples,
+            points, actor.faces, actor.face_parts, self._light, box, self.samples,
             self._depth, self._bright, self._part, self._spans,
         )  # fmt: skip
         raster.resolve(
-            self.frame, self._bright, self._part, self._spans, actor.colours, box, self._samples
+            self.frame, self._bright, self._part, self._spans, actor.colours, box, self.samples
         )
         self._dirty = [*self._old, box, shadow]
         self._old = [box, shadow]

@@ -229,6 +229,10 @@ def _inverse_kinematics(observed: Floats, joints: Floats, fps: float) -> Floats:
             [_plane(upper, fore)], fps,
         )  # fmt: skip
         elbow = _swung(shoulder, rest(names["elbow"], names["wrist"]), fore)
+        wrist = elbow
+        if observed.shape[1] > JOINT[names["hand"]]:
+            hand = seen(names["wrist"], names["hand"])
+            wrist = _swung(elbow, rest(names["wrist"], names["hand"]), hand)
         thigh, shank = seen(names["hip"], names["knee"]), seen(names["knee"], names["ankle"])
         foot = seen(names["ankle"], names["foot"])
         hinge, certain = _plane(foot, shank)
@@ -240,8 +244,8 @@ def _inverse_kinematics(observed: Floats, joints: Floats, fps: float) -> Floats:
         ankle = _swung(knee, rest(names["ankle"], names["foot"]), foot)
         toes = _toes(ankle, observed[:, JOINT[names["foot"]], 1], observed[:, [10, 11], 1].min())
         for name, rotation in (
-            ("collar", collar), ("shoulder", shoulder), ("elbow", elbow), ("wrist", elbow),
-            ("hand", elbow), ("hip", hip), ("knee", knee), ("ankle", ankle), ("foot", toes),
+            ("collar", collar), ("shoulder", shoulder), ("elbow", elbow), ("wrist", wrist),
+            ("hand", wrist), ("hip", hip), ("knee", knee), ("ankle", ankle), ("foot", toes),
         ):  # fmt: skip
             world[:, JOINT[names[name]]] = rotation
     return world

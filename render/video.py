@@ -72,6 +72,9 @@ def video_writer(out: Path, size: int, fps: float) -> Iterator[IO[bytes]]:
                 process.kill()
                 process.wait()
                 raise
+            finally:
+                with contextlib.suppress(OSError):
+                    process.stdin.close()
             if code != 0:
                 complaints.seek(0)
                 lines = complaints.read().decode("utf-8", "replace").strip().splitlines()

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from corpus.motion import Motion
+from corpus.skeletons import SMPL22, SMPL24
+from render.body import load_body
+from render.pose import forward, pose_from_motion
+from tests.render.poses import STAND, left_arm_up, motion_of, striding
+
+
+def _apart(a, b):
+    """Angle between rotations, degrees."""
+    return np.degrees(Rotation.from_matrix(np.swapaxes(a, -1, -2) @ b).magnitude())
+
+
+def _world(motion):
+    world = motion.local_rotations.astype(float)
+    for j, parent in enumerate(SMPL22.parents):
+        if parent >= 0:
+            world[:, j] = world[:, parent] @ world[:, j]
+    return world
+
+
+def test_given_rotations_are_used_as_they_are():
+    motion = striding()
+    pose = pose_from_motion(motion, load_body())
+    assert _apart(pose.rotations[:, :22], _world(motion)).max() < 0.05
+    assert max(pose.fit_error_mm.values()) < 0.1
+    assert pose.positions[:, :22] == pytest.approx(motion.positions, abs=1e-4)
+
+
+def test_positions_alone_give_the_same_joints():
+    motion = striding(rotations=False)
+    pose = pose_from_motion(motion, load_body())
+    assert max(pose.fit_error_mm.values()) < 10.0
+    # The body hangs on its own pelvis, so errors add up towards the ends.
+    assert np.abs(pose.positions[:, :22] - motion.positions).max() < 0.03
+
+
+def test_bent_elbow_and_knee_show_the_twist_of_the_bone_above():
+    pose = STAND | {
+        "left_shoulder": (20, -10, -60), "left_elbow": (0, -70, 0),
+        "right_hip": (-60, 25, 0), "right_knee": (80, 0, 0),
+    }  # fmt: skip
+    local = {name: np.tile(turn, (8, 1)) for name, turn in pose.items()}
+    truth = _world(motion_of(local))
+    found = pose_from_motion(motion_of(local, rotations=False), load_body()).rotations
+    for name, most in (("left_shoulder", 8), ("left_elbow", 8), ("right_hip", 12)):
+        j = SMPL22.index(name)
+        assert _apart(found[:, j], truth[:, j]).max() < most, name
+
+
+def test_forearm_bends_forwards_at_rest_and_shank_backwards():
+    pose = STAND | {"left_elbow": (0, -60, 0), "left_knee": (60, 0, 0)}
+    motion = motion_of(pose)
+    elbow, wrist = motion.joint("left_elbow")[0], motion.joint("left_wrist")[0]
+    knee, ankle = motion.joint("left_knee")[0], motion.joint("left_ankle")[0]
+    assert wrist[2] > elbow[2] + 0.1
+    assert ankle[2] < knee[2] - 0.1
+
+
+def test_twist_does_not_jump_while_the_arm_straightens():
+    bend = np.concatenate([np.linspace(80, 0, 20), np.zeros(20), np.linspace(0, 80, 20)])
+    turn = {
+        "right_shoulder": np.tile((0, 30, 40), (60, 1)),
+        "right_elbow": bend[:, None] * [0, 1, 0],
+    }
+    rotations = pose_from_motion(motion_of(turn, rotations=False), load_body()).rotations
+    shoulder = rotations[:, SMPL24.index("right_shoulder")]
+    assert _apart(shoulder[:-1], shoulder[1:]).max() < 4.0
+
+
+def test_left_stays_left_when_mirrored():
+    motion = striding(rotations=False)
+    pose = pose_from_motion(motion, load_body())
+    mirrored = pose_from_motion(motion.mirrored(), load_body())
+    expected = pose.positions[:, SMPL24.mirror_index()] * [-1, 1, 1]
+    assert mirrored.positions == pytest.approx(expected, abs=1e-4)
+
+
+def test_root_travel_is_kept_unscaled():
+    root = np.array([[0.0, 0.95, 0.0], [1.5, 0.95, 2.0]])
+    local = {"left_shoulder": np.tile((0, 0, -70), (2, 1))}
+    pose = pose_from_motion(motion_of(local, root=root, rotations=False), load_body())
+    assert pose.positions[1, 0] - pose.positions[0, 0] == pytest.approx([1.5, 0, 2.0], abs=1e-6)
+
+
+def test_bones_take_the_length_of_the_source():
+    motion = left_arm_up(rotations=False)
+    small = Motion(positions=motion.positions * 0.5, fps=30)
+    body = load_body()
+    joints = [pose_from_motion(m, body).joints for m in (motion, small)]
+    assert joints[1] - joints[1][0] == pytest.approx((joints[0] - joints[0][0]) * 0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-7])
+def test_joints_in_one_point_still_give_rotations(scale):
+    motion = left_arm_up(frames=3, rotations=False)
+    pose = pose_from_motion(Motion(positions=motion.positions * scale, fps=30), load_body())
+    assert np.isfinite(pose.rotations).all()
+    assert np.linalg.det(pose.rotations) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_forward_of_no_rotation_is_the_rest():
+    joints = load_body().joints.astype(float)
+    posed = forward(np.tile(np.eye(3), (1, 24, 1, 1)), joints, joints[:1])
+    assert posed[0] == pytest.approx(joints, abs=1e-6)

@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from render import raster
+
+PLAIN = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 5], [100, 16, 16]])
+"""Camera at z = 5 looking at the origin, focal length 100 px, image 32 x 32."""
+
+
+def _fill(points, faces, parts, samples=1, size=32):
+    side = size * samples
+    depth = np.empty((side, side), dtype=np.float32)
+    bright, part = np.empty_like(depth), np.empty((side, side), dtype=np.uint8)
+    spans = np.empty((side, 2), dtype=np.int32)
+    raster.fill(
+        np.array(points, dtype=np.float32), np.array(faces, dtype=np.int32),
+        np.array(parts, dtype=np.uint8), np.ones(len(points), dtype=np.float32),
+        np.array([0, 0, size, size]), samples, depth, bright, part, spans,
+    )  # fmt: skip
+    return depth, bright, part, spans
+
+
+def test_project_is_a_pinhole():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 3]], dtype=np.float32)
+    out = np.empty_like(points)
+    raster.project(points, PLAIN, out)
+    # x = cx + f * X / depth, y = cy - f * Y / depth, depth = 5 - Z
+    assert out == pytest.approx(np.array([[16, 16, 0.2], [36, 16, 0.2], [16, -34, 0.5]]), abs=1e-4)
+
+
+def test_pixels_whose_centre_is_inside_are_drawn_once_across_a_shared_edge():
+    # Two triangles make the square from 4 to 12; counter-clockwise as seen, y grows downwards.
+    points = [[4, 4, 1], [4, 12, 1], [12, 12, 1], [12, 4, 1]]
+    _, _, part, spans = _fill(points, [[0, 1, 2], [0, 2, 3]], [3, 3])
+    expected = np.full((32, 32), raster.EMPTY)
+    expected[4:12, 4:12] = 3
+    assert np.array_equal(part, expected)
+    assert spans[4].tolist() == [4, 11]
+    assert spans[20, 1] < spans[20, 0]
+
+
+def test_nearer_wins_whatever_the_order_and_backs_are_not_drawn():
+    near = [[2, 2, 0.5], [2, 30, 0.5], [30, 30, 0.5]]
+    far = [[2, 2, 0.1], [2, 30, 0.1], [30, 30, 0.1]]
+    for faces, parts in (([[0, 1, 2], [3, 4, 5]], [1, 2]), ([[3, 4, 5], [0, 1, 2]], [2, 1])):
+        _, _, part, _ = _fill(near + far, faces, parts)
+        assert set(np.unique(part)) == {1, raster.EMPTY}
+    _, _, part, _ = _fill(near, [[0, 2, 1]], [1])
+    assert (part == raster.EMPTY).all()
+
+
+def test_triangles_beyond_the_box_are_clipped():
+    points = [[-500, -500, 1], [-500, 900, 1], [900, 900, 1]]
+    _, _, part, _ = _fill(points, [[0, 1, 2]], [1])
+    assert (part[np.tril_indices(32, -1)] == 1).all()
+
+
+def test_resolve_blends_an_edge_by_coverage():
+    points = [[0, 0, 1], [0, 32, 1], [8.5, 32, 1], [8.5, 0, 1]]
+    _, bright, part, spans = _fill(points, [[0, 1, 2], [0, 2, 3]], [0, 0], samples=2)
+    frame = np.full((32, 32, 3), 100, dtype=np.uint8)
+    colours = np.array([[200.0, 0.0, 50.0]], dtype=np.float32)
+    raster.resolve(frame, bright, part, spans, colours, np.array([0, 0, 32, 32]), 2)
+    assert frame[5, 4].tolist() == [200, 0, 50]
+    assert frame[5, 8].tolist() == [150, 50, 75]
+    assert frame[5, 9].tolist() == [100, 100, 100]
+
+
+def test_i420_is_bt709_limited_range():
+    # ITU-R BT.709-6, 3.2 to 3.4: Y = 16 + 219 E'Y, Cb = 128 + 224 (E'B - E'Y) / 1.8556,
+    # Cr = 128 + 224 (E'R - E'Y) / 1.5748.
+    rng = np.random.default_rng(0)
+    colours = np.concatenate(
+        [rng.integers(0, 256, (13, 3)), [[0, 0, 0], [255, 255, 255], [255, 0, 0]]]
+    )
+    for colour in colours:
+        frame = np.tile(colour.astype(np.uint8), (2, 2, 1))
+        y, cb, cr = (np.zeros(s, dtype=np.uint8) for s in ((2, 2), (1, 1), (1, 1)))
+        raster.to_i420(frame, y, cb, cr, np.array([0, 0, 2, 2]))
+        red, green, blue = colour / 255
+        luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        assert y[0, 0] == pytest.approx(16 + 219 * luma, abs=0.51)
+        assert cb[0, 0] == pytest.approx(128 + 224 * (blue - luma) / 1.8556, abs=0.51)
+        assert cr[0, 0] == pytest.approx(128 + 224 * (red - luma) / 1.5748, abs=0.51)
+
+
+def test_i420_touches_only_its_box():
+    frame = np.full((8, 8, 3), 255, dtype=np.uint8)
+    y, cb, cr = (np.zeros(s, dtype=np.uint8) for s in ((8, 8), (4, 4), (4, 4)))
+    raster.to_i420(frame, y, cb, cr, np.array([2, 4, 6, 8]))
+    assert np.argwhere(y == 235).min(axis=0).tolist() == [4, 2]
+    assert np.argwhere(y == 235).max(axis=0).tolist() == [7, 5]
+    assert (cb > 0).sum() == 4
+
+
+def test_blur_keeps_the_sum_and_the_middle():
+    image = np.zeros((40, 40), dtype=np.float32)
+    image[20, 20] = 1.0
+    raster.blur(image, np.empty_like(image), 40, 40, 3)
+    assert image.sum() == pytest.approx(1.0, abs=1e-4)
+    assert np.unravel_index(image.argmax(), image.shape) == (20, 20)
+    assert image == pytest.approx(image[::1, ::1].T, abs=1e-6)
+
+
+def test_skin_moves_a_vertex_by_its_shares():
+    transforms = np.zeros((2, 3, 4), dtype=np.float32)
+    transforms[:, :, :3] = np.eye(3)
+    transforms[1, 0, 3] = 4.0
+    out = np.empty((1, 3), dtype=np.float32)
+    raster.skin(
+        np.array([[1, 2, 3]], dtype=np.float32), np.array([[0, 1]], dtype=np.int32),
+        np.array([[0.75, 0.25]], dtype=np.float32), transforms, out,
+    )  # fmt: skip
+    assert out[0].tolist() == [2.0, 2.0, 3.0]
+
+
+def test_shade_is_brightest_towards_the_light():
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.float32)
+    faces = np.array([[0, 1, 2]], dtype=np.int32)
+    out, normals = np.empty(3, dtype=np.float32), np.empty((3, 3), dtype=np.float32)
+    ambient = np.array([0.1, 0.3], dtype=np.float32)
+    for toward, expected in ((1.0, 0.2 + 0.5), (-1.0, 0.2)):
+        lights = np.array([[0, 0, toward, 0.5]], dtype=np.float32)
+        raster.shade(vertices, faces, lights, ambient, normals, out)
+        assert out == pytest.approx(expected, abs=1e-6)
