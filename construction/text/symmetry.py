@@ -70,7 +70,9 @@ def _match(first: list[tuple[int, str, str]], second: list[tuple[int, str, str]]
     longest = 0
     for size in range(1, min(len(first), len(second), _LONGEST_PAIR) + 1):
         a, b = first[-size:], second[:size]
-        if [m for _, _, m in a] == [p for _, p, _ in b] and any(p != m for _, p, m in a):
+        # Compared in both directions, so that "right" in "right away" mirrors nothing.
+        alike = [(p, m) for _, p, m in a] == [(m, p) for _, p, m in b]
+        if alike and any(p != m for _, p, m in a):
             longest = size
     return longest
 

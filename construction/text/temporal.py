@@ -47,6 +47,8 @@ def reverse_events(caption: str) -> Outcome:
     at_once = next((t.low for t in tokens if t.low in listed("simultaneous")), None)
     if at_once or "at the same time" in " ".join(t.low for t in tokens):
         return rejected(f"'{at_once or 'at the same time'}': events at once", "simultaneous")
+    if _mixed_pronouns(tokens):
+        return rejected("pronouns of different kinds: perhaps different people", "two_actors")
     parser = Parser(tokens)
     try:
         plan = parser.parse()
@@ -56,6 +58,13 @@ def reverse_events(caption: str) -> Outcome:
     if refused:
         return refused
     return _reversed(caption, tokens, plan)
+
+
+def _mixed_pronouns(tokens: list[Token]) -> bool:
+    """Whether a pronoun subject stands beside possessives of another kind: "their … he"."""
+    low = {t.low for t in tokens}
+    kinds = [{"he", "his", "him"}, {"she", "her", "hers"}, {"they", "their", "them"}]
+    return bool(low & {"he", "she", "they"}) and sum(bool(low & kind) for kind in kinds) > 1
 
 
 def _without_plan(tokens: list[Token], failure: Unparsed) -> Outcome:
@@ -194,7 +203,7 @@ def _reversed(caption: str, tokens: list[Token], plan: Plan) -> Outcome:
     edits: list[tuple[int, int, str]] = []
     for slot, event in zip(slots, reversed(slots), strict=True):
         text = event_text(caption, tokens, event, slot.tag)
-        if text is None:
+        if text is None or (slot.tag != event.tag and event.lemma in {"be", "start", "begin"}):
             return rejected("the events are told in forms that cannot change places", "form")
         if slot.start == 0 or event.start == 0:
             text = _recapitalised(text, tokens[0].text, at_start=slot.start == 0)

@@ -61,6 +61,13 @@ class Parser:
             raise Unparsed("single_event", "one event only")
         if "after" in names and len(self.slots) != 2:
             raise Unparsed("unparsed", "'after' beside other connectives")
+        if {"after", "before"} & set(names) and "comma list" in names:
+            raise Unparsed("unparsed", "'before' or 'after' inside a list of events")
+        stray = listed("stray") | listed("sequence")
+        for slot in self.slots:
+            found = next((w for w in self.low[slot.start : slot.end] if w in stray), None)
+            if found:
+                raise Unparsed("unparsed", f"'{found}' inside an event")
         return Plan(tuple(self.slots), " / ".join(names))
 
     def _openings(self, i: int) -> int:
@@ -241,6 +248,8 @@ class Parser:
 
     def _check_event(self, name: str) -> None:
         slot = self.slots[-1]
+        if slot.lemma in {"appear", "seem", "have"}:
+            raise Unparsed("unparsed", f"'{self.low[slot.head]}' does not name an event")
         if slot.lemma or name == "followed by":
             return
         first = self.low[slot.start]
