@@ -54,6 +54,8 @@ def _read_line(raw: bytes, seen: set[str | int]) -> _Line:
     key = record.get("id")
     if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
         raise ValueError(f"id: expected text or a whole number, got {json.dumps(key)[:40]}")
+    if isinstance(key, str) and any("\ud800" <= char <= "\udfff" for char in key):
+        raise ValueError("id: half of a surrogate pair is no text")
     caption = record.get("caption")
     if key in seen:
         return _Line(key, None, f"id {key!r} was used by an earlier line")

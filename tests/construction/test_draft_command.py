@@ -51,6 +51,7 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path, capsys):
         {"caption": "no id"},
         [1, 2],
         b"[" * 5000,
+        b'{"id": "\\ud800", "caption": "turns left"}',
         {"id": "z", "caption": "turns right"},
     )
     captions(file, "mirror_reflection")
@@ -62,9 +63,9 @@ def test_bad_lines_are_named_and_the_rest_goes_on(tmp_path, capsys):
         ("a", "rejected"),
         ("z", "item"),
     ]
-    for number in (2, 3, 4, 5, 6, 7, 8, 9):
+    for number in (2, 3, 4, 5, 6, 7, 8, 9, 10):
         assert f"{file}: line {number}: " in err
-    assert "refused 8 of 10 lines" in err
+    assert "refused 9 of 11 lines" in err
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"nope\n", b'{"id": 1}\n'])
