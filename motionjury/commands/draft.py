@@ -199,11 +199,13 @@ def _print_tables(result: DraftResult, added: int, listed: Path) -> None:
         table.add_column(heading)
     for heading in ("items", "not applicable", "rejected"):
         table.add_column(heading, justify="right")
-    table.add_column("reasons")
     for cell in result.cells:
-        reasons = ", ".join(f"{code} {count}" for code, count in cell.reasons.items())
         counts = (str(cell.items), str(cell.not_applicable), str(cell.rejected))
-        table.add_row(cell.corpus, cell.axis, *counts, reasons)
+        table.add_row(cell.corpus, cell.axis, *counts)
     console.print(table)
+    for cell in result.cells:
+        if cell.reasons:
+            reasons = ", ".join(f"{code} {count}" for code, count in cell.reasons.items())
+            console.print(f"{cell.corpus} {cell.axis}: {reasons}", highlight=False)
     console.print(f"{len(result.items)} items, {added} new; passed over: {listed}")
     console.print("not run: likelihood filter, text-only check (they need a text scorer)")
