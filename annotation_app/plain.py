@@ -1,4 +1,4 @@
-"""A plain page outside Streamlit: a title and one line."""
+"""Plain words for people: a line as a sentence, and a page of one outside Streamlit."""
 
 from __future__ import annotations
 
@@ -24,3 +24,12 @@ def plain_page(title: str, line: str) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style>"
         f"<main><h1>{escape(title)}</h1><p>{escape(line)}</p></main></html>"
     )
+
+
+def sentence(line: str) -> str:
+    """Return a message as a sentence.
+
+    >>> sentence("this link is not known")
+    'This link is not known.'
+    """
+    return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?")) else ".")

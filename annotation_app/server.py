@@ -20,7 +20,7 @@ from streamlit.starlette import App
 from annotation_app.context import AppContext, set_context
 from annotation_app.identity import COOKIE, Signer, set_cookie
 from annotation_app.media import serve_clip
-from annotation_app.plain import plain_page
+from annotation_app.plain import plain_page, sentence
 from annotation_app.work import answer_post
 from audit.access import AccessError, redeem
 from corpus.problems import InputError
@@ -47,6 +47,8 @@ CONFIG: dict[str, Any] = {
     "client.disableDataExport": True,
     "runner.magicEnabled": False,
     "logger.level": "warning",
+    # Its welcome asks a service on the internet for this machine's address.
+    "logger.hideWelcomeMessage": True,
     "theme.light.primaryColor": "#0b6380",
     "theme.light.backgroundColor": "#ffffff",
     "theme.light.secondaryBackgroundColor": "#f3f6f8",
@@ -142,9 +144,19 @@ def serve(
     """
     _check_address(host, port)
     context = AppContext(database, media_dir, Signer(secret), name)
-    url = f"http://{'localhost' if host in {'0.0.0.0', '::'} else host}:{port}/"
-    app = build_app(context, open_url=url if open_browser else None)
+    app = build_app(context, open_url=page_address(host, port) if open_browser else None)
     app.run(config={**CONFIG, "server.address": host, "server.port": port})
+
+
+def page_address(host: str, port: int) -> str:
+    """Return the address of the page as seen from this machine.
+
+    >>> page_address("0.0.0.0", 8501)
+    'http://localhost:8501/'
+    """
+    if host in ("0.0.0.0", "::", ""):
+        host = "localhost"
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def _check_address(host: str, port: int) -> None:
@@ -170,7 +182,7 @@ async def _enter(context: AppContext, request: Request) -> Response:
     try:
         person_id = await run_in_threadpool(sign_in)
     except AccessError as error:
-        page = plain_page("This link does not work", str(error))
+        page = plain_page("This link does not work", sentence(str(error)))
         return HTMLResponse(page, status_code=403, headers={"Cache-Control": "no-store"})
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
     set_cookie(response, context, person_id, secure=request.url.scheme == "https")

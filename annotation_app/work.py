@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from annotation_app.context import AppContext
 from annotation_app.desk import desk_state, feedback_data, previous_state, training_item_of
 from annotation_app.identity import person_id_of
+from annotation_app.plain import sentence
 from audit.access import AccessError
 from audit.labelling import AnswerError, Label, revise, save_draft, submit
 from audit.records import StudyError, get_study
@@ -52,11 +53,11 @@ async def answer_post(context: AppContext, request: Request) -> Response:
     except AnswerError as error:
         return _problem(422, str(error), questions=error.problems)
     except AccessError as error:
-        return _problem(403, _sentence(error))
+        return _problem(403, sentence(str(error)))
     except StudyError as error:
-        return _problem(409, _sentence(error))
+        return _problem(409, sentence(str(error)))
     except InputError as error:
-        return _problem(400, _sentence(error))
+        return _problem(400, sentence(str(error)))
     return JSONResponse(result, headers={"Cache-Control": "no-store"})
 
 
@@ -164,11 +165,6 @@ def _map(body: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _activity(body: Mapping[str, Any]) -> dict[str, Any]:
     value = body.get("activity")
     return value if isinstance(value, dict) else {}
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def _problem(status: int, error: str, **more: Any) -> Response:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("player.js", "form.js", "labelling.js")
+_SCRIPTS = ("player.js", "form.js", "post.js", "labelling.js")
 
 
 @cache
@@ -17,5 +17,5 @@ def source(name: str) -> str:
 
 @cache
 def script() -> str:
-    """Return the component's one script: the player, the form, the page, in that order."""
+    """Return the component's one script: the files in the order they build on each other."""
     return "\n".join(source(name) for name in _SCRIPTS)

@@ -30,8 +30,8 @@ def read(context: AppContext, person: Person, study: Study) -> bool:
     top(protocol.title, study.name)
     st.title("Before you start", anchor=False)
     text(protocol)
-    after = "then come the items." if known.trained else "then comes a short practice."
-    st.write(f"Have you read this? You can open it again at any time with the key `g`; {after}")
+    after = "Next come the items." if known.trained else "Next comes a short practice."
+    st.write(f"You can open these guidelines again at any time with the key **g**. {after}")
     if st.button("I have read this", type="primary"):
         with context.db.write() as session:
             acknowledge_guidelines(session, study.id, person.id)

@@ -11,6 +11,7 @@ from annotation_app.context import AppContext
 from annotation_app.desk import desk_state, previous_state
 from annotation_app.views import guidelines
 from annotation_app.views.frame import plain_text, style, top
+from annotation_app.views.lobby import CHOSEN
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study
@@ -64,14 +65,17 @@ def _done(study: Study, progress: dict[str, Any]) -> None:
         "You can close this page. An item may come back when a colleague cannot finish theirs; "
         "your link stays the same."
     )
-    again, change, _rest = st.columns([1, 1, 2])
+    again, change, others, _rest = st.columns(4)
     again.button("Look for more items", width="stretch")
     if count and change.button("Change my last answer", width="stretch"):
         st.session_state[_RECALL] = study.id
         st.rerun()
+    if CHOSEN in st.query_params and others.button("My other studies", width="stretch"):
+        del st.query_params[CHOSEN]
+        st.rerun()
 
 
-@st.dialog("Guidelines", width="large")
+@st.dialog("Guidelines", width="medium")
 def _show_guidelines(study: Study) -> None:
     guidelines.text(PROTOCOLS[study.protocol])
 

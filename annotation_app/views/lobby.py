@@ -5,11 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation_app.context import AppContext
+from annotation_app.plain import sentence
 from annotation_app.views.frame import plain_text, style, top
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study
 from audit.studies import studies_of
+
+CHOSEN = "study"
+"""Query parameter that names the study an expert with several works in."""
 
 
 def stranger() -> None:
@@ -27,7 +31,7 @@ def problem(line: str) -> None:
     """Say in one line what went wrong."""
     style("reading")
     st.title("That did not work", anchor=False)
-    st.write(plain_text(line[:1].upper() + line[1:]))
+    st.write(plain_text(sentence(line)))
     st.button("Try again")
 
 
@@ -45,7 +49,8 @@ def choose_study(context: AppContext, person: Person) -> Study | None:
         studies = [study for study in studies_of(session, person.id) if study.state == "open"]
     if len(studies) == 1:
         return studies[0]
-    chosen = st.session_state.get("study")
+    # In the address, so that a reload comes back to the same study.
+    chosen = st.query_params.get(CHOSEN)
     for study in studies:
         if study.id == chosen:
             return study
@@ -60,6 +65,6 @@ def choose_study(context: AppContext, person: Person) -> Study | None:
     for study in studies:
         title = f"{study.name} · {PROTOCOLS[study.protocol].title}"
         if st.button(plain_text(title), key=f"study-{study.id}"):
-            st.session_state["study"] = study.id
+            st.query_params[CHOSEN] = study.id
             st.rerun()
     return None

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from audit.blind import caption_order
 from audit.labelling import SHOWN, my_labels
-from audit.studies import progress
+from audit.studies import add_member, progress
 from store.tables import LabelRow
 from tests.annotation_app.site import FRAMES, HOSTILE
 
@@ -406,6 +406,21 @@ def test_labelling_fits_a_small_laptop(site, new_page):
         assert box["height"] >= 44
         assert box["width"] >= 44
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+
+def test_several_studies(site, new_page):
+    page = new_page()
+    link = site.newcomer("Ned Oglethorpe")
+    with site.workspace.db.write() as session:
+        add_member(session, site.studies["Walk study"], site.people["Ned Oglethorpe"])
+    sign_in(page, site, link)
+    page.get_by_role("button", name="Walk study").wait_for()
+    page.get_by_role("button", name="Side study").click()
+    desk(page, "Item 1 of 5")
+    captions = page.locator(".captions").inner_text()
+    page.reload()
+    desk(page, "Item 1 of 5")
+    assert page.locator(".captions").inner_text() == captions
 
 
 def test_progress_page_is_for_coordinators(site, new_page):

@@ -1,0 +1,36 @@
+// Saves to the app's own routes, ids for submissions, and the time the page was looked at.
+
+// 128 random bits; randomUUID is missing where the page is not served over https.
+function randomId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function post(path, body) {
+  const response = await fetch("/work/" + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-MotionJury": "1" },
+    body: JSON.stringify(body),
+    keepalive: true, // a save outlives the tab that sent it
+  });
+  const answer = await response.json();
+  return { ok: response.ok, status: response.status, ...answer };
+}
+
+// Seconds during which the page was visible; pauses are not counted, nothing is counted twice.
+class Stopwatch {
+  start(seconds) {
+    this.sum = seconds;
+    this.since = document.visibilityState === "visible" ? performance.now() : null;
+  }
+  visibility() {
+    const visible = document.visibilityState === "visible";
+    if (!visible) {
+      this.sum = this.seconds();
+      this.since = null;
+    } else this.since ??= performance.now();
+  }
+  seconds() {
+    return this.sum + (this.since === null ? 0 : (performance.now() - this.since) / 1000);
+  }
+}
