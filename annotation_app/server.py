@@ -140,9 +140,8 @@ def serve(
 
     Raises:
         ValueError: The secret is too short.
-        InputError: The address cannot be used.
+        SystemExit: The address cannot be used; see :func:`check_address`.
     """
-    _check_address(host, port)
     context = AppContext(database, media_dir, Signer(secret), name)
     app = build_app(context, open_url=page_address(host, port) if open_browser else None)
     app.run(config={**CONFIG, "server.address": host, "server.port": port})
@@ -159,7 +158,12 @@ def page_address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def _check_address(host: str, port: int) -> None:
+def check_address(host: str, port: int) -> None:
+    """Check that a server can listen here, before anything is announced.
+
+    Raises:
+        InputError: The port is taken, or the address is not this machine's.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         if os.name != "nt":

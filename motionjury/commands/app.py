@@ -49,8 +49,9 @@ def serve_app(workspace: Workspace, host: str, port: int, open_browser: bool) ->
     Raises:
         InputError: The address cannot be used.
     """
-    from annotation_app.server import page_address, serve
+    from annotation_app.server import check_address, page_address, serve
 
+    check_address(host, port)
     print(f"Serving {workspace.name} at {page_address(host, port)} (stop with Ctrl+C)", flush=True)
     serve(
         workspace.db,

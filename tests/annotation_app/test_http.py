@@ -9,6 +9,8 @@ import pytest
 
 from annotation_app.desk import desk_state
 from audit.access import revoke
+from corpus.problems import InputError
+from motionjury.commands.app import serve_app
 from store.clips import get_media
 
 
@@ -192,3 +194,9 @@ def test_bad_invites_are_slowed(site):
         assert client.get(link).status_code == 403
         client.headers["X-Forwarded-For"] = "203.0.113.10"
         assert client.get(link).status_code == 303
+
+
+def test_a_taken_port_is_one_line(site):
+    port = int(site.url.rsplit(":", 1)[1])
+    with pytest.raises(InputError, match=f"cannot listen on 127.0.0.1 port {port}: .*--port"):
+        serve_app(site.workspace, "127.0.0.1", port, False)
