@@ -43,13 +43,16 @@ class Encoder:
             index[row] = seen.setdefault(name, len(seen))
         return index, list(seen)
 
-    def refuse_id_column(self, items: list[str], raters: list[str], rows: int) -> None:
-        """Refuse a rater column that names rows, not people."""
+    def refuse_id_column(self, raters: list[str], rows: int) -> None:
+        """Refuse a rater column of a file that names rows, not people."""
         if len(raters) == rows and rows >= 10:
             raise self.error(
                 f"the rater column holds {len(raters)} different values in {rows} rows, none twice:"
                 " it looks like an id, expected who rated"
             )
+
+    def refuse_too_large(self, items: list[str], raters: list[str]) -> None:
+        """Refuse a table that would not fit into memory."""
         if len(items) * len(raters) > MAX_CELLS:
             raise self.error(
                 f"{len(items)} items by {len(raters)} raters is more than {MAX_CELLS} cells:"

@@ -270,7 +270,7 @@ def with_intervals(
     design = make_design(ratings, stratify_by) if defined else None
     found = resample(defined, design, resamples, seed) if design is not None else []
     replicates = {id(s): r for s, r in zip(defined, found, strict=True)}
-    return tuple(_report(s, replicates.get(id(s)), level) for s in statistics)
+    return tuple(reported(s, replicates.get(id(s)), level) for s in statistics)
 
 
 def difference(
@@ -320,7 +320,17 @@ def _share(part: float) -> str:
     return f"{part:.1%}" if part >= 0.001 else "under 0.1%"
 
 
-def _report(statistic: Statistic, replicates: Replicates | None, level: float) -> Coefficient:
+def reported(statistic: Statistic, replicates: Replicates | None, level: float) -> Coefficient:
+    """Put a statistic and what resampling gave into the record that is reported.
+
+    Args:
+        statistic: The statistic with its point value.
+        replicates: Its replicates; None for no interval.
+        level: Confidence level.
+
+    Returns:
+        The record, with a warning where resamples were undefined or all equal.
+    """
     found: Interval | None = None
     warnings = list(statistic.warnings)
     if replicates is not None and statistic.value is not None:

@@ -225,6 +225,7 @@ def from_columns(
     strata: Mapping[str, Sequence[Any]] | None = None,
     weights: Sequence[float] | None = None,
     rater_order: Sequence[str] | None = None,
+    refuse_ids: bool = False,
     file: str = "",
     first_row: int = 2,
 ) -> Ratings:
@@ -239,6 +240,8 @@ def from_columns(
         strata: Further columns that are constant within an item.
         weights: Weight of each row's item.
         rater_order: Order of the raters; by default natural order.
+        refuse_ids: Refuse ten rows or more whose raters are all different: in a user's file that
+            is a column of ids. In a study everyone may have rated once so far.
         file: Name used in messages.
         first_row: Number of the first row in messages (2 for a CSV with a header).
 
@@ -254,7 +257,9 @@ def from_columns(
     raters_sorted = list(rater_order or sorted(found_raters, key=natural_key))
     position = {name: i for i, name in enumerate(raters_sorted)}
     rater_index = np.array([position[name] for name in found_raters], dtype=np.int64)[rater_index]
-    encoder.refuse_id_column(item_names, raters_sorted, len(items))
+    if refuse_ids:
+        encoder.refuse_id_column(raters_sorted, len(items))
+    encoder.refuse_too_large(item_names, raters_sorted)
     codes_of_row, domain, n_missing, notes = encoder.labels(labels, axis)
     encoder.refuse_duplicates(item_index, rater_index, item_names, raters_sorted)
 

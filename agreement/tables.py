@@ -81,6 +81,7 @@ def ratings_from_table(
         clusters=per_row(cluster) if cluster else None,
         strata={column: per_row(column) for column in strata},
         rater_order=order,
+        refuse_ids=not wide,
         file=table.file,
         first_row=table.first_row,
     )

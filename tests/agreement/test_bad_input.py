@@ -250,3 +250,10 @@ def test_bytes_before_a_csv_header_are_no_part_of_it(tmp_path):
 )
 def test_canonical(raw, text):
     assert canonical(raw) == text
+
+
+def test_a_study_in_which_everyone_rated_once_is_no_id_column():
+    records = [RatingRecord("a", f"A{k}", "yes" if k % 3 else "no") for k in range(12)]
+    ratings = from_records(Axis(name="x", level="nominal", domain=("yes", "no")), records)
+    assert ratings.n_raters == 12
+    assert ratings.n_pairable == 1
