@@ -46,6 +46,7 @@ __all__ = [
     "list_studies",
     "progress",
     "studies_of",
+    "study_clips",
 ]
 
 _REVIEWABLE: tuple[ItemState, ...] = ("drafted", "in_review")
@@ -266,6 +267,26 @@ def close(
     details = {"outcomes": report.outcomes, "incomplete": len(report.incomplete)}
     log(session, "study_closed", person_id=actor, study_id=row.id, details=details, at=at)
     return report
+
+
+def study_clips(session: Session, study_id: str) -> set[str]:
+    """Return the ids of the clips that a study shows, those of its training items included.
+
+    Args:
+        session: Any session.
+        study_id: Id or name of the study.
+
+    Raises:
+        StudyError: The study is unknown.
+    """
+    row = study_row(session, study_id)
+    query = (
+        select(ItemRow)
+        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
+        .where(StudyItemRow.study_id == row.id)
+    )
+    payloads = [item.record["payload"] for item in session.scalars(query)]
+    return {str(payload["clip_id"]) for payload in payloads if "clip_id" in payload}
 
 
 def list_studies(session: Session) -> list[Study]:

@@ -83,7 +83,7 @@ def clip_command(
 @app.command("all")
 def all_command(
     study: Annotated[
-        str | None, typer.Option(help="Only the clips of this study's items (id or name).")
+        str | None, typer.Option(help="Only the clips that this study shows (id or name).")
     ] = None,
     corpus: Annotated[str | None, typer.Option(help="Only the clips of this corpus.")] = None,
     size: SizeOption = 768,
@@ -102,6 +102,7 @@ def all_command(
     Clips rendered before are skipped, so a stopped run goes on where it was. Exit code 2 when
     clips were asked for and none could be rendered.
     """
+    from audit.studies import study_clips
     from motionjury.workspace import open_workspace
     from store.clips import list_clips
 
@@ -179,16 +180,6 @@ def render_into_workspace(
                 size=result.info.size_bytes,
             )
     return sorted(results, key=lambda result: result.clip_id)
-
-
-def _clips_of_study(workspace: Workspace, study: str) -> set[str]:
-    from audit.records import get_study
-    from store.items import get_item
-
-    with workspace.db.read() as session:
-        found = get_study(session, study)
-        items = [get_item(session, item_id) for item_id in found.config.item_ids]
-    return {str(item.payload["clip_id"]) for item in items if "clip_id" in item.payload}
 
 
 def _settings(size: int, fps: float, backend: str, view: str) -> RenderSettings:

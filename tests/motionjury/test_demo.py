@@ -81,3 +81,12 @@ def test_simulated_answers_are_what_the_form_asks() -> None:
     for axis in demo.AXES:
         answers, _ = demo.simulated_answers("item", axis, 1)
         assert check_answers(PROTOCOLS["stride_audit"], {"axis": axis}, answers)
+
+
+def test_clips_of_a_study_include_its_training(workspace) -> None:
+    from audit.studies import study_clips
+    from motionjury.workspace import Workspace
+
+    with Workspace(workspace[0]).db.read() as session:
+        assert demo.TRAINING_CLIP in study_clips(session, demo.STUDY)
+        assert len(study_clips(session, demo.SIMULATED_STUDY)) <= 8
