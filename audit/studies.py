@@ -279,11 +279,11 @@ def study_clips(session: Session, study_id: str) -> set[str]:
     Raises:
         StudyError: The study is unknown.
     """
-    row = study_row(session, study_id)
+    study = get_study(session, study_id)
     query = (
         select(ItemRow)
         .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
-        .where(StudyItemRow.study_id == row.id)
+        .where(StudyItemRow.study_id == study.id)
     )
     payloads = [item.record["payload"] for item in session.scalars(query)]
     return {str(payload["clip_id"]) for payload in payloads if "clip_id" in payload}

@@ -111,7 +111,8 @@ def all_command(
     with opened.db.read() as session:
         clips = list_clips(session, corpus)
     if study is not None:
-        wanted = _clips_of_study(opened, study)
+        with opened.db.read() as session:
+            wanted = study_clips(session, study)
         clips = [clip for clip in clips if clip.id in wanted]
     with _bar("rendering") as tell:
         results = render_into_workspace(opened, clips, settings, workers, tell)
