@@ -1,3 +1,7 @@
+import signal
+import subprocess
+import sys
+
 import pytest
 from sqlalchemy import create_engine, select, text
 
@@ -21,6 +25,7 @@ from store.events import list_events
 from store.session import Database, open_database
 from store.tables import DraftRow, LabelRow
 from tests.audit.world import GOOD, START, World, fill
+from tests.shared_data import ROOT
 
 
 @pytest.fixture
@@ -285,3 +290,47 @@ def test_every_action_is_logged(world: World, held: str) -> None:
     ]  # fmt: skip
     assert len(drafts) == 1
     assert "secret words" not in str(events)
+
+
+CHILD = """
+import sys, time
+from audit.assignment import next_assignment
+from audit.labelling import save_draft, submit
+from store.session import open_database
+url, study, person = sys.argv[1:]
+db = open_database(url)
+good = {"fluent": "yes", "single_change": "yes", "distinguishable": "yes", "confidence": "4"}
+with db.write() as session:
+    first = next_assignment(session, study, person).id
+    submit(session, first, person, "acknowledged", good, {})
+with db.write() as session:
+    second = next_assignment(session, study, person).id
+    save_draft(session, second, person, {"comment": "half"}, {}, 0)
+print("saved", second, flush=True)
+with db.write() as session:
+    submit(session, second, person, "never acknowledged", good, {})
+    session.flush()
+    print("in the middle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_killed_process_loses_nothing_it_acknowledged(world: World) -> None:
+    # cvat 7996: days of work lost.
+    person = world.experts[0]
+    command = [sys.executable, "-c", CHILD, f"sqlite:///{world.db.place}", world.study, person]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+        assert child.stdout is not None
+        second = child.stdout.readline().split()[1]
+        assert child.stdout.readline() == "in the middle\n"
+        child.send_signal(signal.SIGKILL)
+    again = open_database(f"sqlite:///{world.db.place}")
+    with again.write() as session:
+        assert [one.submission_id for one in my_labels(session, world.study, person)] == [
+            "acknowledged"
+        ]
+        held = next_assignment(session, world.study, person)
+        assert held is not None
+        assert held.id == second
+        assert load_draft(session, second, person).answers == {"comment": "half"}
+        submit(session, second, person, "never acknowledged", GOOD, {})

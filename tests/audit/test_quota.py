@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from audit.access import add_person, revoke
 from audit.assignment import next_assignment, reclaim, reclaim_expired, upcoming
-from audit.labelling import load_draft, my_labels, save_draft, submit
+from audit.labelling import load_draft, my_labels, save_draft, study_ratings, submit
 from audit.progress import progress_from_log
 from audit.studies import add_member, progress
 from store.clips import get_media
@@ -267,6 +267,8 @@ def test_a_late_answer_to_a_full_item_is_surplus(db: Database) -> None:
     with world.db.read() as session:
         found = progress(session, world.study, START + LEASE + 3)
         assert (found.ratings, found.surplus, found.complete) == (1, 1, 1)
+        assert found.checks["fluent"] == {"yes": 1, "no": 0}
+        assert {row.rater for row in study_ratings(session, world.study)} == {"A2"}
         assert [label.surplus for label in my_labels(session, world.study, slow)] == [True]
 
 
