@@ -1,7 +1,7 @@
 # make demo: label real clips in a browser. make test: every check. Both set up what they need.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := agreement annotation_app audit benchmarks construction corpus exports motionjury render store
+PACKAGES := agreement annotation_app audit benchmarks construction corpus exports llm motionjury render store
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # One thread per process: the work is spread over processes instead.
