@@ -23,7 +23,7 @@ MAX_SECONDS = 600.0
 """Longest clip that is rendered."""
 
 View = Literal["mesh", "skeleton"]
-Backend = Literal["auto", "raster"]
+Backend = Literal["auto", "raster", "pyrender"]
 
 
 class RenderSettings(Frozen):
@@ -36,7 +36,8 @@ class RenderSettings(Frozen):
     view: View = "mesh"
     """The embedded body, or the source's bare joints."""
     backend: Backend = "auto"
-    """``raster`` draws on the processor; ``auto`` chooses, today always ``raster``."""
+    """``raster`` draws on the processor and needs no graphics driver, ``pyrender`` by OpenGL on
+    EGL; ``auto`` takes ``pyrender`` where EGL has a graphics processor, else ``raster``."""
 
     @field_validator("size")
     @classmethod
@@ -70,7 +71,7 @@ def stimulus_key(motion: Motion, settings: RenderSettings) -> str:
 
     The hash covers motion, settings (``auto`` as the backend it stands for) and renderer version.
     """
-    fields = settings.model_dump() | {"backend": _backend(settings)}
+    fields = settings.model_dump() | {"backend": chosen_backend(settings)}
     text = json.dumps([RENDERER_VERSION, motion.content_hash(), fields], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -107,7 +108,7 @@ def render_clip(
         fps=chosen.fps,
         seconds=stage.frames / chosen.fps,
         sha256=file_sha256(out),
-        backend=_backend(chosen),
+        backend=chosen_backend(chosen),
         size_bytes=out.stat().st_size,
         fit_error_mm=stage.actor.fit_error_mm,
     )
@@ -126,7 +127,7 @@ def known_clip(motion: Motion, out: Path, settings: RenderSettings) -> ClipInfo:
         fps=settings.fps,
         seconds=frames / settings.fps,
         sha256=file_sha256(out),
-        backend=_backend(settings),
+        backend=chosen_backend(settings),
         size_bytes=out.stat().st_size,
     )
 
@@ -154,8 +155,13 @@ def render_poster(
     Image.fromarray(frame).save(out)
 
 
-def _backend(settings: RenderSettings) -> str:
-    return "raster" if settings.backend == "auto" else settings.backend
+def chosen_backend(settings: RenderSettings) -> str:
+    """Return the backend that settings stand for on this machine: ``raster`` or ``pyrender``."""
+    if settings.backend != "auto":
+        return settings.backend
+    from render.pyrender_backend import has_gpu
+
+    return "pyrender" if has_gpu() else "raster"
 
 
 class Stage:
@@ -183,7 +189,7 @@ class Stage:
         self.camera = scene.front_camera(
             _extent(resampled, self.actor.lift), scene.heading(motion), settings.size
         )
-        self._painter = Painter(self.actor, self.camera)
+        self._painter = Painter(self.actor, self.camera, chosen_backend(settings))
 
     def picture(self, frame: int) -> NDArray[np.uint8]:
         """Return one frame, (H, W, 3) uint8 RGB."""

@@ -1,12 +1,14 @@
-"""Draws the frames of one clip with the rasteriser, touching only what changes."""
+"""Draws the frames of one clip, touching only what changes; the body by one of two backends."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from render import raster, scene
-from render.actor import Actor
+from render.actor import Actor, skinned
 
 SAMPLES = 2
 """Samples per pixel along each axis."""
@@ -18,13 +20,77 @@ SHADOW = (0.10, 0.42)
 """Darkness of the shadow of what is high up, and of what touches the floor."""
 
 
+class BodyLayer(Protocol):
+    """Draws the actor's body over a frame; the one thing in which backends differ."""
+
+    def draw(
+        self,
+        frame: NDArray[np.uint8],
+        world: NDArray[np.float32],
+        light: NDArray[np.float32],
+        points: NDArray[np.float32],
+        box: NDArray[np.int64],
+    ) -> None:
+        """Draw one pose.
+
+        Args:
+            frame: (H, W, 3) uint8 RGB, changed within the box.
+            world: (V, 3) vertices in the world.
+            light: (V,) brightness of each vertex.
+            points: (V, 3) their projections, see ``raster.project``.
+            box: Left, top, right, bottom in pixels around the body.
+        """
+        ...
+
+
+class RasterLayer:
+    """The rasteriser's layer: several samples a pixel, fewer where the body fills the image."""
+
+    def __init__(self, actor: Actor, size: int, samples: int) -> None:
+        """Set up the sample buffers."""
+        self.samples = samples
+        self._actor = actor
+        side = size * samples
+        self._depth = np.empty((side, side), dtype=np.float32)
+        self._bright = np.empty((side, side), dtype=np.float32)
+        self._part = np.empty((side, side), dtype=np.uint8)
+        self._spans = np.empty((side, 2), dtype=np.int32)
+
+    def draw(
+        self,
+        frame: NDArray[np.uint8],
+        world: NDArray[np.float32],
+        light: NDArray[np.float32],
+        points: NDArray[np.float32],
+        box: NDArray[np.int64],
+    ) -> None:
+        """See ``BodyLayer``."""
+        actor = self._actor
+        raster.fill(
+            points, actor.faces, actor.face_parts, light, box, self.samples,
+            self._depth, self._bright, self._part, self._spans,
+        )  # fmt: skip
+        raster.resolve(
+            frame, self._bright, self._part, self._spans, actor.colours, box, self.samples
+        )
+
+
 class Painter:
     """Buffers and constants of one clip."""
 
-    def __init__(self, actor: Actor, camera: scene.Camera) -> None:
-        """Draw the background and set up the buffers."""
+    def __init__(self, actor: Actor, camera: scene.Camera, backend: str = "raster") -> None:
+        """Draw the background and set up the buffers.
+
+        Args:
+            actor: What moves.
+            camera: From where it is seen.
+            backend: ``raster`` or ``pyrender``.
+
+        Raises:
+            InputError: pyrender cannot draw on this machine.
+        """
         size = camera.size
-        self.actor, self.size = actor, size
+        self.actor, self.size, self.camera, self.backend = actor, size, camera, backend
         self._camera = camera.packed()
         self._lights = scene.lights(camera)
         self._ambient = np.array(scene.AMBIENT, dtype=np.float32)
@@ -38,12 +104,7 @@ class Painter:
         self._light = np.empty(count, dtype=np.float32)
         self._shadow = np.zeros((size, size), dtype=np.float32)
         self._spare = np.zeros((size, size), dtype=np.float32)
-        self.samples = self._sampling(camera)
-        side = size * self.samples
-        self._depth = np.empty((side, side), dtype=np.float32)
-        self._bright = np.empty((side, side), dtype=np.float32)
-        self._part = np.empty((side, side), dtype=np.uint8)
-        self._spans = np.empty((side, 2), dtype=np.int32)
+        self._layer = self._make_layer(backend, camera)
         self._bytes = np.empty(size * size * 3 // 2, dtype=np.uint8)
         whole = np.array([0, 0, size, size])
         self._dirty = [whole]
@@ -57,20 +118,12 @@ class Painter:
             self.frame[top:bottom, left:right] = self._background[top:bottom, left:right]
         world, points, floor = self._world, self._points, self._floor
         actor = self.actor
-        raster.skin(
-            actor.vertices, actor.weight_joints, actor.weight_values, actor.transforms[frame], world
-        )
+        skinned(actor, frame, world)
         raster.shade(world, actor.faces, self._lights, self._ambient, self._normals, self._light)
         raster.project(world, self._camera, points)
         box = np.array(raster.bounds(points, 1, self.size, self.size))
         shadow = self._draw_shadow(world, floor)
-        raster.fill(
-            points, actor.faces, actor.face_parts, self._light, box, self.samples,
-            self._depth, self._bright, self._part, self._spans,
-        )  # fmt: skip
-        raster.resolve(
-            self.frame, self._bright, self._part, self._spans, actor.colours, box, self.samples
-        )
+        self._layer.draw(self.frame, world, self._light, points, box)
         self._dirty = [*self._old, box, shadow]
         self._old = [box, shadow]
 
@@ -98,14 +151,18 @@ class Painter:
             raster.darken(self.frame, self._shadow, box)
         return box
 
+    def _make_layer(self, backend: str, camera: scene.Camera) -> BodyLayer:
+        if backend == "pyrender":
+            from render.pyrender_backend import PyrenderLayer
+
+            return PyrenderLayer(self.actor, camera)
+        return RasterLayer(self.actor, self.size, self._sampling(camera))
+
     def _sampling(self, camera: scene.Camera) -> int:
         """One choice for the whole clip, so that the outline's look does not change within it."""
         largest = 0.0
         for frame in np.unique(np.linspace(0, len(self.actor.transforms) - 1, 12).astype(int)):
-            raster.skin(
-                self.actor.vertices, self.actor.weight_joints, self.actor.weight_values,
-                self.actor.transforms[frame], self._world,
-            )  # fmt: skip
+            skinned(self.actor, int(frame), self._world)
             raster.project(self._world, camera.packed(), self._points)
             left, top, right, bottom = raster.bounds(self._points, 1, self.size, self.size)
             largest = max(largest, (right - left) * (bottom - top) / self.size**2)

@@ -25,7 +25,11 @@ app = typer.Typer()
 SizeOption = Annotated[int, typer.Option(help="Width and height in pixels, even, 64 to 4096.")]
 VideoFpsOption = Annotated[float, typer.Option(help="Frames per second of the video.")]
 BackendOption = Annotated[
-    Literal["auto", "raster"], typer.Option(help="What draws; auto is raster, on the processor.")
+    Literal["auto", "raster", "pyrender"],
+    typer.Option(
+        help="What draws: raster on the processor, pyrender by OpenGL on EGL; auto takes pyrender "
+        "where there is a graphics processor."
+    ),
 ]
 ViewOption = Annotated[
     Literal["mesh", "skeleton"], typer.Option(help="The embedded body, or the bare joints.")
