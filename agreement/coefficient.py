@@ -14,12 +14,20 @@ from benchmarks.items import Frozen
 
 Array = npt.NDArray[np.float64]
 
-Reason = Literal["no_variation", "no_pairable_items", "single_rater", "constant_input", "too_few"]
+Reason = Literal[
+    "no_variation",
+    "no_pairable_items",
+    "single_rater",
+    "constant_input",
+    "too_few",
+    "not_numeric",
+]
 """Why a coefficient is undefined.
 
 ``no_variation``: 0/0, the ratings that enter hold one label only. ``no_pairable_items``: no item
 has two ratings. ``single_rater``: one rater only. ``constant_input``: one side of a correlation is
-constant. ``too_few``: fewer items than the formula needs.
+constant. ``too_few``: fewer items than the formula needs. ``not_numeric``: verdicts in words of
+which none counts as 1.
 """
 
 EPSILON = 1e-12

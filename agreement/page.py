@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jinja2 import Environment
+
     from agreement.coefficient import Coefficient
     from agreement.report import CheckReport, Group, Report
 
@@ -25,9 +27,31 @@ def render_html(report: Report) -> str:
     Returns:
         A complete HTML document.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     from agreement.registry import TITLES, describe
+
+    return (
+        page_environment()
+        .get_template(TEMPLATE)
+        .render(
+            report=report,
+            titles=TITLES,
+            describe=describe,
+            shades=SHADES,
+            pair_kappa=_pair_kappa,
+            by_names=_by_names,
+            short=_short,
+            shown_in_forest=_shown_in_forest,
+        )
+    )
+
+
+def page_environment() -> Environment:
+    """Set up the templates of all pages.
+
+    Returns:
+        An environment that escapes text and refuses unknown names.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -39,17 +63,7 @@ def render_html(report: Report) -> str:
     environment.filters.update(
         number=_number, percent=_percent, axis_x=_axis_x, heat=_heat, plain=_plain_reason
     )
-    template = environment.get_template(TEMPLATE)
-    return template.render(
-        report=report,
-        titles=TITLES,
-        describe=describe,
-        shades=SHADES,
-        pair_kappa=_pair_kappa,
-        by_names=_by_names,
-        short=_short,
-        shown_in_forest=_shown_in_forest,
-    )
+    return environment
 
 
 def _number(value: float | None) -> str:
@@ -60,9 +74,9 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def _axis_x(value: float, width: float = 180.0) -> float:
-    """Place a coefficient on an axis from -0.2 to 1, clipped at its left end."""
-    return round((max(value, -0.2) + 0.2) / 1.2 * width, 1)
+def _axis_x(value: float, low: float = -0.2, width: float = 180.0) -> float:
+    """Place a coefficient on an axis from ``low`` to 1, clipped at its left end."""
+    return round((max(value, low) - low) / (1.0 - low) * width, 1)
 
 
 def _heat(count: int, largest: int) -> str:
@@ -78,6 +92,7 @@ def _plain_reason(reason: str | None) -> str:
         "single_rater": "undefined: one rater",
         "constant_input": "undefined: one side is constant",
         "too_few": "undefined: too few items",
+        "not_numeric": "undefined: verdicts in words; name the one that counts as 1",
     }[reason]
 
 
