@@ -104,7 +104,8 @@ class Painter:
         self._light = np.empty(count, dtype=np.float32)
         self._shadow = np.zeros((size, size), dtype=np.float32)
         self._spare = np.zeros((size, size), dtype=np.float32)
-        self._layer = self._make_layer(backend, camera)
+        self.samples = self._sampling(camera)
+        self._layer = self._make_layer(backend)
         self._bytes = np.empty(size * size * 3 // 2, dtype=np.uint8)
         whole = np.array([0, 0, size, size])
         self._dirty = [whole]
@@ -151,12 +152,12 @@ class Painter:
             raster.darken(self.frame, self._shadow, box)
         return box
 
-    def _make_layer(self, backend: str, camera: scene.Camera) -> BodyLayer:
+    def _make_layer(self, backend: str) -> BodyLayer:
         if backend == "pyrender":
             from render.pyrender_backend import PyrenderLayer
 
-            return PyrenderLayer(self.actor, camera)
-        return RasterLayer(self.actor, self.size, self._sampling(camera))
+            return PyrenderLayer(self.actor, self.camera)
+        return RasterLayer(self.actor, self.size, self.samples)
 
     def _sampling(self, camera: scene.Camera) -> int:
         """One choice for the whole clip, so that the outline's look does not change within it."""

@@ -58,9 +58,9 @@ def test_backends_agree(egl, name, view):
     assert either.sum() > 2000
     assert (inside & inside_theirs).sum() / either.sum() >= 0.99
     difference = np.abs(ours - theirs)
-    # Of 255: where both draw the body, and in the whole picture.
-    assert difference[inside & inside_theirs].mean() < 2.0
-    assert difference.mean() < 0.2
+    # At most 1 % of the range where both draw the body, 0.1 % in the whole picture.
+    assert difference[inside & inside_theirs].mean() < 2.55
+    assert difference.mean() < 0.255
 
 
 def test_pyrender_writes_a_clip_and_its_mesh_moves(egl, tmp_path):
