@@ -104,6 +104,8 @@ class Endpoint:
             raise CallError("transient", late, billed=_was_sent(error)) from None
         except openai.APIStatusError as error:
             raise self._status_error(error) from None
+        except _UnboundedError as error:
+            raise CallError("rejected", str(error), billed=True) from None
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, _UnboundedError):
                 raise CallError("rejected", str(error.__cause__), billed=True) from None
@@ -116,10 +118,12 @@ class Endpoint:
 
     def clean(self, text: str) -> str:
         """Return words fit for a message: one line, bounded, without key or picture data."""
-        if self._key != NO_KEY:
-            text = text.replace(self._key, "[key]")
-        flat = " ".join(_DATA_URL.sub("[picture]", text[:_MAX_READ]).split())
+        text = self._without_key(text)[:_MAX_READ]
+        flat = " ".join(_DATA_URL.sub("[picture]", text).split())
         return flat if len(flat) <= _MAX_WORDS else flat[: _MAX_WORDS - 1] + "…"
+
+    def _without_key(self, text: str) -> str:
+        return text if self._key == NO_KEY else text.replace(self._key, "[key]")
 
     def _status_error(self, error: Any) -> CallError:
         body = error.body if isinstance(error.body, dict) else {}
@@ -131,7 +135,7 @@ class Endpoint:
 
     def _read(self, content: bytes, request_id: str | None) -> RawReply:
         try:
-            body = json.loads(content.decode("utf-8"))
+            body = json.loads(self._without_key(content.decode("utf-8")))
         except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
             words = self.clean(str(error))
             reason = f"the body is no UTF-8 JSON: {words}"

@@ -116,22 +116,19 @@ def strip_reply(text: str) -> tuple[str, tuple[str, ...]]:
     """
     stripped: list[str] = []
     bare = text.strip()
-    if bare.startswith("{"):
-        return bare, ()
-    thought = _THOUGHT_END.sub("", bare)
-    if _THOUGHT_START.match(thought):
-        thought = ""
-    if thought != bare:
-        stripped.append("thinking")
-    bare = thought.strip()
-    if bare.startswith("{"):
-        return bare, tuple(stripped)
-    if blocks := _FENCED.findall(bare):
+    if not bare.startswith("{"):
+        thought = _THOUGHT_END.sub("", bare)
+        if _THOUGHT_START.match(thought):
+            thought = ""
+        if thought != bare:
+            stripped.append("thinking")
+        bare = thought.strip()
+    if not bare.startswith("{") and (blocks := _FENCED.findall(bare)):
         bare = blocks[-1].strip()
         stripped.append("fence")
-    start, end = bare.find("{"), bare.rfind("}")
-    if 0 < start < end:
-        bare = bare[start : end + 1]
+    start, end = bare.find("{"), bare.rfind("}") + 1
+    if 0 <= start < end and (start, end) != (0, len(bare)):
+        bare = bare[start:end]
         stripped.append("prose")
     return bare, tuple(stripped)
 

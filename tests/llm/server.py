@@ -59,7 +59,7 @@ def completion(content: Any, finish: str | None = "stop", **fields: Any) -> Answ
 
 def failure(status: int, code: str | None = None, message: str = "no", **headers: str) -> Answer:
     """Return an error as OpenAI words it; header names with ``_`` for ``-``."""
-    error = {"message": message, "type": "error", "code": code, "param": None}
+    error = {"message": message, "type": "server_error", "code": code, "param": None}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Answer({"error": error}, status, named)
 
