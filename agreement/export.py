@@ -99,7 +99,7 @@ def to_latex(report: Report) -> str:
         ac = by_name.get("gwet_ac1", by_name.get("gwet_ac2"))
         share = "--" if percent is None or percent.value is None else f"{100 * percent.value:.1f}"
         cells = [
-            _escape(check.analysis.axis.name),
+            escape_latex(check.analysis.axis.name),
             str(check.analysis.n_pairable),
             share if share == "--" else share + r"\%",
             _cell(by_name.get("fleiss_kappa")),
@@ -129,5 +129,6 @@ def _cell(row: Coefficient | None) -> str:
     return f"${row.value:.2f}$ $[{row.ci[0]:.2f}, {row.ci[1]:.2f}]$"
 
 
-def _escape(text: str) -> str:
+def escape_latex(text: str) -> str:
+    """Write a name so that LaTeX prints it, on one line."""
     return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))

@@ -61,9 +61,22 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=_number, percent=_percent, axis_x=_axis_x, heat=_heat, plain=_plain_reason
+        link=_safe_link,
+        number=_number,
+        percent=_percent,
+        axis_x=_axis_x,
+        heat=_heat,
+        plain=_plain_reason,
     )
     return environment
+
+
+def _safe_link(address: str | None) -> str | None:
+    """Keep an address that leads to a page or a file; drop one that would run a script."""
+    scheme, colon, _ = (address or "").strip().partition(":")
+    if colon and "/" not in scheme and scheme.lower() not in ("http", "https"):
+        return None
+    return address
 
 
 def _number(value: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motionjury.commands.agreement_judge import judge_command
+from motionjury.commands.agreement_judge import judge_command, pilot_command
 from motionjury.options import JsonOption, WorkspaceOption, print_json
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 app.command("judge")(judge_command)
+app.command("pilot")(pilot_command)
 
 ResamplesOption = Annotated[int, typer.Option(help="Resamples behind each interval; 0 for none.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of the resamples.")]

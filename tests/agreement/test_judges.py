@@ -343,3 +343,20 @@ def test_a_hundred_thousand_rows(tmp_path):
     assert found["instance"]["spearman_rho"]["ci"] is None
     assert "no interval" in found["instance"]["spearman_rho"]["warnings"][0]
     assert found["instance"]["pearson_r"]["value"] == pytest.approx(np.corrcoef(human, judge)[0, 1])
+
+
+def test_latex_is_table_five_and_table_two(tmp_path):
+    rows = made(n=40, versions=("V1", "V2"))
+    rows = [(*row, row[6]) if i else (*row, "other_judge") for i, row in enumerate(rows)]
+    out = tmp_path / "t.tex"
+    found = run(
+        write(tmp_path / "r.csv", rows), *HUMANS, "--version", "version",
+        "--judge", "judge,other_judge", "--latex", str(out),
+    )  # fmt: skip
+    text = out.read_text(encoding="utf-8")
+    r = [g["instance"]["pearson_r"]["value"] for g in found["groups"]]
+    assert rf"Instance & Pearson $r$ & ${r[0]:.3f}$ & ${r[1]:.3f}$ \\" in text
+    assert r"Granularity & Metric & V1 & V2 \\" in text
+    # Both judges are the same, so both are the nearest.
+    assert text.count(r"\textbf") == 2
+    assert r"other\_judge" in text
