@@ -144,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experts", type=int, default=60)
     parser.add_argument("--submits", type=int, default=50)
-    parser.add_argument("--think", type=float, default=1.0, help="longest pause, seconds")
+    parser.add_argument("--think", type=float, default=2.0, help="longest pause, seconds")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = run(options.experts, options.submits, options.think, Path(folder))
