@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from benchmarks.items import Frozen
 from corpus.motion import Motion
@@ -21,6 +21,9 @@ RENDERER_VERSION = 1
 
 MAX_SECONDS = 600.0
 """Longest clip that is rendered."""
+
+LEGEND_SIZE = 256
+"""Smallest picture on which the legend can be read, pixels."""
 
 View = Literal["mesh", "skeleton"]
 Backend = Literal["auto", "raster", "pyrender"]
@@ -38,6 +41,23 @@ class RenderSettings(Frozen):
     backend: Backend = "auto"
     """``raster`` draws on the processor and needs no graphics driver, ``pyrender`` by OpenGL on
     EGL; ``auto`` takes ``pyrender`` where EGL has a graphics processor, else ``raster``."""
+
+    facing_arrow: bool = False
+    """An arrow on the floor shows where the person faces."""
+    legend: bool = False
+    """Viewer's left and right, and the colours of the person's, along the upper edge."""
+    frame_counter: bool = False
+    """The frame's number, from 0, small in a corner."""
+    frame_code: bool = False
+    """The frame's number as blocks that a test can read, see ``render.marks.draw_code``."""
+
+    @model_validator(mode="after")
+    def _legible(self) -> Self:
+        if self.legend and self.size < LEGEND_SIZE:
+            raise ValueError(
+                f"legend: expected a size of at least {LEGEND_SIZE} to be read, got {self.size}"
+            )
+        return self
 
     @field_validator("size")
     @classmethod
@@ -178,6 +198,7 @@ class Stage:
             InputError: The motion cannot be drawn.
         """
         from render import actor, scene
+        from render.marks import Marks, arrow_points, with_arrow
         from render.paint import Painter
 
         _check(motion)
@@ -186,10 +207,13 @@ class Stage:
         self.actor = make(resampled)
         self.fps = settings.fps
         self.frames = len(self.actor.transforms)
-        self.camera = scene.front_camera(
-            _extent(resampled, self.actor.lift), scene.heading(motion), settings.size
-        )
-        self._painter = Painter(self.actor, self.camera, chosen_backend(settings))
+        seen = _extent(resampled, self.actor.lift)
+        if settings.facing_arrow:
+            self.actor = with_arrow(self.actor, resampled)
+            seen = np.concatenate([seen, arrow_points(resampled)])
+        self.camera = scene.front_camera(seen, scene.heading(motion), settings.size)
+        marks = Marks(settings.legend, settings.frame_counter, settings.frame_code)
+        self._painter = Painter(self.actor, self.camera, chosen_backend(settings), marks)
 
     def picture(self, frame: int) -> NDArray[np.uint8]:
         """Return one frame, (H, W, 3) uint8 RGB."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from render import raster, scene
 from render.actor import Actor, skinned
+from render.marks import Marks
 
 SAMPLES = 2
 """Samples per pixel along each axis."""
@@ -78,13 +79,20 @@ class RasterLayer:
 class Painter:
     """Buffers and constants of one clip."""
 
-    def __init__(self, actor: Actor, camera: scene.Camera, backend: str = "raster") -> None:
+    def __init__(
+        self,
+        actor: Actor,
+        camera: scene.Camera,
+        backend: str = "raster",
+        marks: Marks | None = None,
+    ) -> None:
         """Draw the background and set up the buffers.
 
         Args:
             actor: What moves.
             camera: From where it is seen.
             backend: ``raster`` or ``pyrender``.
+            marks: What is written over the frames; null for nothing.
 
         Raises:
             InputError: pyrender cannot draw on this machine.
@@ -94,7 +102,8 @@ class Painter:
         self._camera = camera.packed()
         self._lights = scene.lights(camera)
         self._ambient = np.array(scene.AMBIENT, dtype=np.float32)
-        self._background = scene.background(camera)
+        self._marks = marks or Marks()
+        self._background = self._marks.under(scene.background(camera))
         self.frame = self._background.copy()
         count = len(actor.vertices)
         self._world = np.empty((count, 3), dtype=np.float32)
@@ -125,8 +134,9 @@ class Painter:
         box = np.array(raster.bounds(points, 1, self.size, self.size))
         shadow = self._draw_shadow(world, floor)
         self._layer.draw(self.frame, world, self._light, points, box)
-        self._dirty = [*self._old, box, shadow]
-        self._old = [box, shadow]
+        marked = self._marks.over(self.frame, frame)
+        self._dirty = [*self._old, box, shadow, *marked]
+        self._old = [box, shadow, *marked]
 
     def i420(self) -> memoryview:
         """Return the frame last drawn as I420 bytes, limited-range BT.709."""
