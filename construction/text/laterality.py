@@ -62,6 +62,8 @@ def _rotation(tokens: list[Token], i: int) -> tuple[Stem, int, bool] | None:
         return "clockwise", 1, False
     if word == "clock" and low(i + 1) == "wise":
         return "clockwise", 2, True
+    if word == "clock" and (low(i + 1), low(i + 2)) == ("-", "wise"):
+        return "clockwise", 3, True
     if word in {p + "clockwise" for p in prefixes}:
         return "counterclockwise", 1, False
     if word in {p + "clock" for p in prefixes} and low(i + 1) == "wise":

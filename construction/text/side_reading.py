@@ -59,6 +59,8 @@ def read_left(c: Context) -> tuple[CueReading, str]:
     p1, p2, n1, n2 = c.at(-1), c.at(-2), c.at(1), c.at(2)
     if n1 == "-" and n2 in {"over", "overs", "behind", "luggage"}:
         return "other", "the verb leave"
+    if n1 in _w("across") and n2 == "right":
+        return "lateral", "a side"
     if n1 == "field" and p1 in {"out", "of"}:
         return "other", "an idiom"
     if p1 == "two" and n1 == "feet":
@@ -72,15 +74,24 @@ def read_left(c: Context) -> tuple[CueReading, str]:
         if p1 == "s" and owner in {"he", "she", "it", "who", "there", "what", "that"}:
             return _remaining_or_left(c)
         return "lateral", "a side"
+    if p1 in {"is", "was"} and p2 in {"what", "all", "whatever", "nothing"}:
+        return "other", "what remains"
     if n1 in {"'", "\u2019"} or n1 == "of" or n1 == "-":
         return "lateral", "a side"
     if p1 in _w("side_nouns") and n1 in {"is", "are", "was", "were"}:
+        return "ambiguous", "what remains, or a side"
+    if (p1.isdigit() or p1 in _w("numbers")) and n1 in _END:
         return "ambiguous", "what remains, or a side"
     if n1 in _w("determiners") and n2 in _w("left_places") and not verb_lemmas(p1):
         return "other", "the verb leave"
     remaining = _remaining(c)
     if remaining:
         return remaining
+    if p1 in words("verb_use", "body_parts") and n1 in _w("left_so") and n2 != "right":
+        # "with arms left at his sides", but "swings his arm left to catch the ball"
+        return _if_moved(c)
+    if n1 in {"on", "in", "at", "by"} and n2 in _w("determiners") and _thing(c):
+        return "ambiguous", "leaving, or a side"
     if p1 in {"is", "was", "are", "were", "been", "being", "be", "gets", "got", "get"}:
         return _remaining_or_left(c)
     if p1 in {"has", "have", "had", "having"}:
@@ -96,6 +107,22 @@ def read_left(c: Context) -> tuple[CueReading, str]:
     return _left_after_subject_or_verb(c)
 
 
+def _thing(c: Context) -> bool:
+    """Whether a thing is named before the word: "the box left on the floor"."""
+    p1, p2 = c.at(-1), c.at(-2)
+    if not p1.isalpha() or _directional(p1) or p1.endswith("ly") or p2 not in _w("named"):
+        return False
+    return p1 not in _w("side_nouns") and p1 not in _w("turns") | _w(
+        "measures"
+    ) | DIRECTION_WORDS | _w("determiners")
+
+
+def _if_moved(c: Context) -> tuple[CueReading, str]:
+    if any(_directional(w) for w in takewhile(lambda w: w != "with", c.before()[1:])):
+        return "lateral", "a direction"
+    return "ambiguous", "leaving, or a side"
+
+
 def _left_after_subject_or_verb(c: Context) -> tuple[CueReading, str]:
     p1, p2, n1 = c.at(-1), c.at(-2), c.at(1)
     if p1 in _w("pronouns"):
@@ -104,6 +131,8 @@ def _left_after_subject_or_verb(c: Context) -> tuple[CueReading, str]:
         return "other", "the verb leave"
     if p1 in _w("people"):
         return _left_after_person(c)
+    if p1 in {"and", "then"} and n1 in _END and p2 in {"left", "but"}:
+        return "ambiguous", "leaving, or a side"
     if p1 in {"and", "then", "or", "but"} or p1 in _END:
         return _left_after_conjunction(c)
     if n1 in _w("determiners") | {"him", "them"} and p1 not in _w("determiners"):
@@ -180,12 +209,7 @@ def _remaining_or_left(c: Context) -> tuple[CueReading, str]:
         return ("lateral", "a side") if n1 == "of" else ("ambiguous", "a side, or leaving")
     if p2 in {"there", "what", "nothing", "all", "anything"}:
         return "other", "what remains"
-    participle = {
-        *("behind", "alone", "standing", "sitting", "lying", "hanging", "open", "on", "in", "at"),
-        *("by", "there", "here", "out", "with", "without", "to", "unattended", "over", "for"),
-        *("untouched", "exposed", "empty", "dangling"),
-    }
-    if n1 in participle:
+    if n1 in _w("left_so"):
         return "other", "the verb leave"
     return "ambiguous", "leaving, remaining, or a side"
 
@@ -194,7 +218,9 @@ def read_right(c: Context) -> tuple[CueReading, str]:
     """Read the word "right" in its context: the reading and, in words, why."""
     p1, n1, n2 = c.at(-1), c.at(1), c.at(2)
     if n1 == "-":
-        return _right_hyphen(n2)
+        return _right_hyphen(n2, c.at(3))
+    if p1 in {"re", "m"} and c.at(-2) in {"'", "\u2019"}:
+        return "ambiguous", "correct, or the right side"
     if n1 in {"angle", "angles", "angled", "triangle", "triangles"}:
         return "other", "a right angle"
     if p1 in {"all", "alright"}:
@@ -218,13 +244,13 @@ def read_right(c: Context) -> tuple[CueReading, str]:
     return _right_before_word(c)
 
 
-def _right_hyphen(n2: str) -> tuple[CueReading, str]:
+def _right_hyphen(n2: str, n3: str) -> tuple[CueReading, str]:
     if n2 in {"click", "clicks", "clicking", "clicked", "minded", "on", "wing"}:
         return "other", "not a side of the body"
     if n2 in {"angle", "angled", "angles", "triangle"}:
         return "other", "a right angle"
-    if n2 in {"side"}:
-        return "lateral", "a side"
+    if n2 == "side" and n3 in {"up", "out"}:
+        return "other", "an idiom"
     return "lateral", "a side"
 
 
@@ -255,7 +281,16 @@ def _right_before_word(c: Context) -> tuple[CueReading, str]:
         return "lateral", "a side"
     if n1 in _w("emphasis_always"):
         return "other", "an emphasis"
+    if n1 in _w("across") and n2 == "left":
+        return "lateral", "a side"
     lemmas = verb_lemmas(p1)
+    if c.at(-2) == "left" and (p1 in {"and", "or", "&"} or (p1, n1) == (",", "then")):
+        # "looks left and right before crossing": the side, whatever follows
+        return "lateral", "a side"
+    done = p1 in {"it", "things", "them", "this", "that", "everything"}
+    done = done and n1 not in {"of", "back"}
+    if done and verb_lemmas(c.at(-2)) & _w("correct_verbs"):
+        return "ambiguous", "correct, or the right side"
     if n1 == "then" and (p1 in _END or p1 in {"and", "just"}):
         return "other", "an emphasis"
     if n1 in _w("emphasis_time"):
@@ -280,7 +315,7 @@ def _right_before_place(c: Context, lemmas: frozenset[str]) -> tuple[CueReading,
     if n1 == "to" and (n2 in {"left", "face", "avoid", "look"} or verb_lemmas(n2)):
         return "lateral", "a direction"
     if n1 in {"at", "to", "by", "around", "from", "toward", "towards", "along", "on"}:
-        if n1 == "around" and n2 in _END | {"and", "then"}:
+        if n1 == "around" and n2 in _END | {"and", "then", "to"}:
             return "ambiguous", "an emphasis, or a direction"
         if lemmas & _w("strong"):
             if n1 in {"at", "to", "around", "toward", "towards", "from", "by", "along"} and (
@@ -290,9 +325,15 @@ def _right_before_place(c: Context, lemmas: frozenset[str]) -> tuple[CueReading,
             return "ambiguous", "an emphasis, or a direction"
         if lemmas & _w("moving"):
             return "ambiguous", "an emphasis, or a direction"
-        return ("other", "an emphasis") if lemmas or p1 in _END else ("lateral", "a side")
+        if lemmas or p1 in _END:
+            return "other", "an emphasis"
+        if p1 in DIRECTION_WORDS | _w("measures") | _w("corners"):
+            return "lateral", "a side"
+        return "ambiguous", "an emphasis, or a side"
     if lemmas & _w("strong"):
         return "ambiguous", "an emphasis, or a direction"
-    if p1 in {"slightly", "far", "degrees", "steps", "step", "paces", "further"}:
+    if p1 in {"step", "steps"} and not (c.at(-2).isdigit() or c.at(-2) in _w("numbers") | {"a"}):
+        return "ambiguous", "an emphasis, or a direction"
+    if p1 in _w("measures"):
         return "lateral", "a direction"
     return "other", "an emphasis"

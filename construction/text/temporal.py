@@ -132,6 +132,9 @@ def _refused(caption: str, tokens: list[Token], plan: Plan) -> Outcome | None:
             return rejected("a posture, not an event", "posture")
     if any(s.lemma == "be" and not _progressive(tokens, s) for s in order):
         return rejected("a posture, not an event", "posture")
+    cut = next((event[-1] for event in told if event[-1] in listed("unfinished")), None)
+    if cut:
+        return rejected(f"'{cut}' ends an event: its object stands in another", "pronoun")
     if _elliptical(told):
         return rejected("a side whose noun stands in another event", "pronoun")
     heads = [_head_lemmas(tokens, s) for s in order]
@@ -247,7 +250,17 @@ def _shared_start(
     tail = first.head + 1
     directions = listed("directions")
     determiners = words("verb_use", "determiners") | {"two", "three", "several", "some"}
+    if openings <= {"left", "right"} and all(s.end - s.start == 2 for s in others):
+        # "steps with the left foot, then right foot"
+        noun, before = tokens[first.end - 1].low, tokens[first.end - 2].low
+        alike = {tokens[s.end - 1].low for s in others} == {noun} and before in {"left", "right"}
+        return first.end - 2 if alike and first.end - 2 >= tail else None
     if openings <= directions:
+        upright = listed("upward") & {
+            tokens[j].low for s in others for j in (s.start, first.end - 1)
+        }
+        if upright and first.lemma in listed("lowering"):
+            return None
         bare = all(s.end - s.start == 1 for s in others)
         if bare and tokens[first.end - 1].low in directions:
             return first.end - 1

@@ -47,7 +47,7 @@ class Parser:
             Unparsed: No construction of the grammar fits.
         """
         i = self._openings(0)
-        if self.word(i) in {"after", "before", "having"}:
+        if self.word(i) in {"after", "before", "having", "once"}:
             return self._fronted(i)
         i = self._subject(i)
         i = self._openings(i)
@@ -291,6 +291,8 @@ class Parser:
         comma = next((j for j in range(k, self.end) if self.low[j] == ","), None)
         if comma is None:
             raise Unparsed("unparsed", f"no comma ends the part that begins with '{name}'")
+        if name == "once" and self._gerund(k):
+            raise Unparsed("unparsed", "'once' without a subject")
         tags: tuple[Tag, ...] = ("VBN",) if self.names else ("VBG",)
         if not self.names and not self._gerund(k):
             after = subject_end(self.tokens, k)
