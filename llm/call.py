@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple
 
 from llm.budget import Account, call_bound
 from llm.client import Endpoint, RawReply
-from llm.outcome import Exchange, Reply, T, Usage, tool_version
+from llm.outcome import Reply, T, Usage
 from llm.requests import Question
 from llm.retry import CallError, delay
 from llm.settings import LlmSettings
@@ -109,7 +109,14 @@ class Call(Generic[T]):
         repaired = False
         if checked.outcome == "invalid":
             raw, checked, repaired = await self._repair(body, raw, checked)
-        exchange = self._record(raw, checked, repaired, time.perf_counter() - started)
+        exchange = self._question.record(
+            raw,
+            self._usage(),
+            attempts=self._attempts,
+            stripped=checked.stripped,
+            repaired=repaired,
+            seconds=time.perf_counter() - started,
+        )
         outcome = "repaired" if repaired and checked.outcome == "ok" else checked.outcome
         reply = Reply("", outcome, checked.value, checked.reason, exchange)
         return Settled(reply, failed=False)
@@ -174,37 +181,12 @@ class Call(Generic[T]):
         )
         await self._gate.wait(wait)
 
-    def _record(
-        self, raw: RawReply, checked: Checked[T], repaired: bool, seconds: float
-    ) -> Exchange:
-        request = self._question.request
+    def _usage(self) -> Usage | None:
+        """Add up the turns; None when the endpoint left one uncounted."""
         counted = [usage for usage in self._used if usage is not None]
-        total = counted[0] if counted else None
-        for usage in counted[1:]:
-            total = usage if total is None else total + usage
-        return Exchange(
-            key=self._question.key,
-            prompt_rule=request.prompt.rule,
-            template_sha256=request.prompt.template_sha256,
-            prompt_sha256=request.prompt.sha256,
-            host=self._settings.host,
-            model_asked=self._settings.model,
-            model_answered=raw.model,
-            parameters=self._settings.parameters(),
-            repeat=request.repeat,
-            media=tuple(part.sha256 for part in request.media),
-            system_fingerprint=raw.fingerprint,
-            request_id=raw.request_id,
-            finish_reason=raw.finish_reason,
-            usage=total if len(counted) == len(self._used) else None,
-            attempts=self._attempts,
-            raw=raw.text or "",
-            stripped=checked.stripped,
-            repaired=repaired,
-            seconds=seconds,
-            answered_at=time.time(),
-            tool_version=tool_version(),
-        )
+        if not counted or len(counted) < len(self._used):
+            return None
+        return sum(counted[1:], start=counted[0])
 
 
 class _UnsentError(Exception):

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -209,6 +210,7 @@ def same_model_warning(judge: str, drafters: Sequence[str]) -> str | None:
     )
 
 
+@cache
 def tool_version() -> str:
     """Return MotionJury's version; empty where it is not installed."""
     try:

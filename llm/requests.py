@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,9 @@ from pydantic import BaseModel, Field
 
 from benchmarks.items import Frozen
 from corpus.problems import InputError
+from llm.client import RawReply
 from llm.media import Media
+from llm.outcome import Exchange, Usage, tool_version
 from llm.prompts import RenderedPrompt
 from llm.settings import LlmSettings
 from llm.structured import schema_instruction, strict_schema
@@ -73,6 +76,53 @@ class Question:
             InputError: A file is gone or changed since it was hashed.
         """
         return self._body(hashed=False)
+
+    def record(
+        self,
+        raw: RawReply,
+        usage: Usage | None,
+        *,
+        attempts: int,
+        stripped: tuple[str, ...],
+        repaired: bool,
+        seconds: float,
+    ) -> Exchange:
+        """Return the record of this question and the reply that settled it.
+
+        Args:
+            raw: The last reply.
+            usage: Tokens of all its calls; null where the endpoint did not count.
+            attempts: HTTP requests made.
+            stripped: What stood round the JSON.
+            repaired: Whether the reply answers the repair turn.
+            seconds: Wall-clock time it all took.
+
+        Returns:
+            The record, stamped with the present time.
+        """
+        return Exchange(
+            key=self.key,
+            prompt_rule=self.request.prompt.rule,
+            template_sha256=self.request.prompt.template_sha256,
+            prompt_sha256=self.request.prompt.sha256,
+            host=self._settings.host,
+            model_asked=self._settings.model,
+            model_answered=raw.model,
+            parameters=self._settings.parameters(),
+            repeat=self.request.repeat,
+            media=tuple(part.sha256 for part in self.request.media),
+            system_fingerprint=raw.fingerprint,
+            request_id=raw.request_id,
+            finish_reason=raw.finish_reason,
+            usage=usage,
+            attempts=attempts,
+            raw=raw.text or "",
+            stripped=stripped,
+            repaired=repaired,
+            seconds=seconds,
+            answered_at=time.time(),
+            tool_version=tool_version(),
+        )
 
     def _body(self, *, hashed: bool) -> dict[str, Any]:
         prompt = self.request.prompt

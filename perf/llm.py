@@ -16,8 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from llm.ask import LanguageModel
 from llm.cache import ResponseCache
@@ -25,6 +24,8 @@ from llm.outcome import coverage
 from llm.requests import Question
 from llm.settings import LlmSettings
 from tests.llm.world import Verdict, request
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def seconds(work: Callable[[], object]) -> float:

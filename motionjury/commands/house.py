@@ -74,9 +74,13 @@ def workspace_summary(workspace: Workspace) -> dict[str, Any]:
 def doctor_command(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
     """Check this machine and the workspace; exit 1 when something needed is missing.
 
+    Where the workspace's `[llm]` names a model and an endpoint or key is set, the endpoint is
+    asked one tiny question.
+
     Example: `motionjury doctor`.
     """
     checks = [_python_check(), _ffmpeg_check(), _body_check(), _browser_check()]
+    table = None
     try:
         opened = open_workspace(workspace)
     except InputError as error:
@@ -85,6 +89,8 @@ def doctor_command(workspace: WorkspaceOption = None, as_json: JsonOption = Fals
         checks.append(_check("workspace", True, f"none opened ({error.problem.reason})"))
     else:
         checks.extend(_workspace_checks(opened))
+        table = opened.settings.get("llm")
+    checks.extend(_endpoint_check(table))
     if as_json:
         print_json({"version": __version__, "checks": checks})
     else:
@@ -134,6 +140,23 @@ def _browser_check() -> dict[str, Any]:
     found = next((path for name in names if name and (path := shutil.which(name))), None)
     detail = "found" if found else "not found: only the browser tests need it"
     return _check("chromium", True, detail)
+
+
+def _endpoint_check(table: Any) -> list[dict[str, Any]]:
+    """Ask the language model one tiny question; send nothing where none is set up."""
+    from llm.check import check_endpoint
+    from llm.settings import llm_settings
+
+    if table is not None and not isinstance(table, dict):
+        return [_check("language model", False, "[llm]: expected a table of settings")]
+    try:
+        settings = llm_settings(table)
+    except InputError as error:
+        return [_check("language model", False, str(error))]
+    if settings is None:
+        detail = "none set up ([llm] names no model, or no endpoint or key is set): nothing sent"
+        return [_check("language model", True, detail)]
+    return [_check("language model", *check_endpoint(settings))]
 
 
 def _workspace_checks(workspace: Workspace) -> list[dict[str, Any]]:
