@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from jinja2 import Environment
 
@@ -18,11 +18,12 @@ SHADES = ("#1f4e79", "#4a86b8", "#9cc3e0", "#e8c07d", "#d08a3e", "#a1521f", "#7a
 """Colours of labels, in the order of the domain; they repeat beyond eight."""
 
 
-def render_html(report: Report) -> str:
+def render_html(report: Report, *, thumbnails: Mapping[str, str] | None = None) -> str:
     """Draw a report. Every text from outside is escaped.
 
     Args:
         report: What to draw.
+        thumbnails: By item: a picture as a data URI, shown beside disputed items.
 
     Returns:
         A complete HTML document.
@@ -34,6 +35,8 @@ def render_html(report: Report) -> str:
         .get_template(TEMPLATE)
         .render(
             report=report,
+            thumbnails=dict(thumbnails or {}),
+            longest=max((time.upper_quartile for time in report.times), default=0.0),
             titles=TITLES,
             describe=describe,
             shades=SHADES,

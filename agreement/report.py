@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
+from typing import TypedDict
 
 import numpy as np
 
@@ -14,14 +15,23 @@ from agreement.page import render_html
 from agreement.percent import item_agreement
 from agreement.ratings import Ratings
 from agreement.registry import MAX_PAIRED_RATERS, compute
+from agreement.report_records import (
+    CheckReport,
+    DisputedItem,
+    Group,
+    LeftOut,
+    PairTable,
+    Report,
+)
+from agreement.timing import time_per_item
 from agreement.weights import agreement_weights
-from benchmarks.items import SCHEMA_VERSION, Frozen
 
 __all__ = [
     "CheckReport",
     "DisputedItem",
     "Group",
     "LeftOut",
+    "PairTable",
     "Report",
     "build_report",
     "headline",
@@ -30,92 +40,18 @@ __all__ = [
 
 MOST_DISPUTED = 15
 """Items listed as most disputed."""
+MOST_LABELS_OF_PAIRS, MOST_RATERS_OF_PAIRS = 10, 6
+"""Labels of each pair of raters are crossed up to this many."""
 PARADOX_AGREEMENT = 0.8
 PARADOX_KAPPA = 0.4
 """High percent agreement with a kappa this low gets a note (Feinstein and Cicchetti 1990)."""
 
 
-class DisputedItem(Frozen):
-    """An item on which raters differ."""
+class Shown(TypedDict):
+    """What stands beside an item, by item id."""
 
-    item: str
-    """Item id."""
-    agreement: float
-    """Share of agreeing pairs, 0..1; near labels count in part on ordered axes."""
-    labels: dict[str, str | None]
-    """Label by rater; null where there is none."""
-    link: str | None = None
-    """Where a coordinator can see the item."""
-
-
-class Group(Frozen):
-    """The headline coefficients of one stratum."""
-
-    stratum: dict[str, str]
-    """Which items, e.g. ``{"axis": "mirror_reflection", "difficulty": "easy"}``."""
-    n_items: int
-    """Items in the stratum."""
-    n_pairable: int
-    """Items with at least two ratings."""
-    coefficients: tuple[Coefficient, ...]
-    """The headline coefficients of the stratum, in the order of the whole."""
-    warnings: tuple[str, ...] = ()
-    """Why its intervals are not to be trusted; empty where they are."""
-
-
-class LeftOut(Frozen):
-    """The headline coefficients without one rater."""
-
-    rater: str
-    """Who was left out."""
-    coefficients: tuple[Coefficient, ...]
-    """Without intervals."""
-
-
-class CheckReport(Frozen):
-    """All about one axis."""
-
-    analysis: Analysis
-    """Data block and coefficients."""
-    headline: tuple[Coefficient, ...]
-    """The few that a reader looks at first: percent agreement, Fleiss, alpha, AC1 or AC2."""
-    groups: tuple[Group, ...]
-    """By stratum; empty where items have none."""
-    left_out: tuple[LeftOut, ...]
-    """One entry per rater; empty with fewer than three raters or more than twelve."""
-    pairs_of_labels: tuple[tuple[int, ...], ...]
-    """(q, q) symmetric: how many pairs of ratings of one item bear these two labels, each pair
-    counted in both orders; empty for more than twenty labels."""
-    n_unanimous: int
-    """Pairable items on which all ratings are the same."""
-    disputed: tuple[DisputedItem, ...]
-    """The most disputed items, worst first."""
-    notes: tuple[str, ...]
-    """What the numbers alone would hide."""
-    shaky: bool = False
-    """True where there are too few units, or too few items that bear another label than the
-    commonest, for intervals that can be trusted; ``analysis.warnings`` says which."""
-
-
-class Report(Frozen):
-    """A whole report. Its JSON is the machine's twin of the page."""
-
-    schema_version: int = SCHEMA_VERSION
-    """Version of this record."""
-    title: str
-    """What was judged, e.g. the study's name."""
-    tool_version: str
-    """Version of MotionJury."""
-    meta: dict[str, str]
-    """Configuration that the numbers depend on, as it was given."""
-    seed: int
-    """Seed of the resamples."""
-    simulated_raters: tuple[str, ...]
-    """Raters that are simulated; a report with any is marked so throughout."""
-    checks: tuple[CheckReport, ...]
-    """One per axis, in the order given."""
-    methods: str
-    """A paragraph on how the numbers were made, ready to paste."""
+    link: dict[str, str]
+    text: dict[str, tuple[str, ...]]
 
 
 def build_report(
@@ -126,6 +62,8 @@ def build_report(
     meta: Mapping[str, str] | None = None,
     simulated_raters: Sequence[str] = (),
     links: Mapping[str, str] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
+    seconds: Mapping[tuple[str, str], float] | None = None,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = 0,
     level: float = 0.95,
@@ -139,6 +77,8 @@ def build_report(
         meta: Configuration to print, by name.
         simulated_raters: Raters that are simulated.
         links: By item id: where a coordinator can see it.
+        texts: By item id: what raters read.
+        seconds: By item id and rater: how long the rater took.
         resamples: Resamples behind each interval.
         seed: Seed of the draws.
         level: Confidence level.
@@ -146,9 +86,11 @@ def build_report(
     Returns:
         The report.
     """
+    shown = Shown(
+        link=dict(links or {}), text={item: tuple(t) for item, t in (texts or {}).items()}
+    )
     checks = tuple(
-        _check(ratings, dict(links or {}), resamples=resamples, seed=seed, level=level)
-        for ratings in tables
+        _check(ratings, shown, resamples=resamples, seed=seed, level=level) for ratings in tables
     )
     return Report(
         title=title,
@@ -157,6 +99,7 @@ def build_report(
         seed=seed,
         simulated_raters=tuple(simulated_raters),
         checks=checks,
+        times=time_per_item(seconds or {}),
         methods=methods_paragraph(checks, tool_version, tuple(simulated_raters)),
     )
 
@@ -223,7 +166,7 @@ def methods_paragraph(
 
 
 def _check(
-    ratings: Ratings, links: dict[str, str], *, resamples: int, seed: int, level: float
+    ratings: Ratings, shown: Shown, *, resamples: int, seed: int, level: float
 ) -> CheckReport:
     analysis = analyse(ratings, resamples=resamples, seed=seed, level=level)
     first = tuple(
@@ -244,8 +187,9 @@ def _check(
         groups=tuple(_groups(ratings, resamples, seed, level)),
         left_out=left_out,
         pairs_of_labels=_pairs_of_labels(ratings),
+        pair_tables=tuple(_pair_tables(ratings)),
         n_unanimous=unanimous,
-        disputed=tuple(_disputed(ratings, share, links)),
+        disputed=tuple(_disputed(ratings, share, shown)),
         notes=tuple(_notes(analysis)),
         shaky=bool(
             small_sample_warnings(ratings, analysis.resampling.n_units, analysis.resampling.unit)
@@ -302,7 +246,21 @@ def _item_shares(ratings: Ratings) -> tuple[Array, int]:
     return by_item, int((by_item > 1 - 1e-9).sum())
 
 
-def _disputed(ratings: Ratings, share: Array, links: dict[str, str]) -> Iterator[DisputedItem]:
+def _pair_tables(ratings: Ratings) -> Iterator[PairTable]:
+    q = ratings.q
+    if q > MOST_LABELS_OF_PAIRS or len(ratings.raters) > MOST_RATERS_OF_PAIRS:
+        return
+    for i, j in combinations(range(len(ratings.raters)), 2):
+        both = (ratings.codes[:, [i, j]] >= 0).all(axis=1)
+        cell = ratings.codes[both, i].astype(np.int64) * q + ratings.codes[both, j]
+        table = np.bincount(cell, minlength=q * q).reshape(q, q)
+        yield PairTable(
+            raters=(ratings.raters[i], ratings.raters[j]),
+            counts=tuple(tuple(int(v) for v in row) for row in table),
+        )
+
+
+def _disputed(ratings: Ratings, share: Array, shown: Shown) -> Iterator[DisputedItem]:
     order = np.argsort(np.where(np.isnan(share), 2.0, share), kind="stable")[:MOST_DISPUTED]
     for index in order:
         if not share[index] < 1 - 1e-9:
@@ -314,7 +272,8 @@ def _disputed(ratings: Ratings, share: Array, links: dict[str, str]) -> Iterator
                 rater: ratings.axis.domain[code] if code >= 0 else None
                 for rater, code in zip(ratings.raters, ratings.codes[index], strict=True)
             },
-            link=links.get(ratings.items[index]),
+            link=shown["link"].get(ratings.items[index]),
+            text=shown["text"].get(ratings.items[index], ()),
         )
 
 

@@ -33,6 +33,8 @@ class RatingRow(Frozen):
     """Strata of the item."""
     simulated: bool
     """Whether a program answered."""
+    seconds: float | None = None
+    """Seconds the rater was active on the item, all questions together; null where unknown."""
 
 
 def study_ratings(session: Session, study_id: str) -> list[RatingRow]:
@@ -71,6 +73,7 @@ def study_ratings(session: Session, study_id: str) -> list[RatingRow]:
                     clip_id=str(record["payload"].get("clip_id", "")),
                     stratum=record["stratum"],
                     simulated=label.simulated,
+                    seconds=label.activity.get("seconds"),
                 )
                 rows.append((place, row))
     rows.sort(key=lambda pair: (pair[0], pair[1].item_id, code_order(pair[1].rater)))

@@ -1,28 +1,31 @@
-"""`agreement table` and `agreement report`: coefficients with intervals, from files or a study."""
+"""`agreement table`, and the group it belongs to: coefficients with intervals from a file."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motionjury.commands.agreement_judge import judge_command, pilot_command
-from motionjury.options import JsonOption, WorkspaceOption, print_json
+from motionjury.commands.agreement_judge import (
+    ResamplesOption,
+    SeedOption,
+    check_resampling,
+    judge_command,
+    pilot_command,
+)
+from motionjury.commands.agreement_report import report_command
+from motionjury.options import JsonOption, print_json
+from motionjury.writing import write_text
 
 if TYPE_CHECKING:
     from agreement.analysis import Analysis
     from agreement.ratings import Ratings
-    from agreement.report import Report
-    from motionjury.workspace import Workspace
 
 app = typer.Typer()
 app.command("judge")(judge_command)
 app.command("pilot")(pilot_command)
-
-ResamplesOption = Annotated[int, typer.Option(help="Resamples behind each interval; 0 for none.")]
-SeedOption = Annotated[int, typer.Option(help="Seed of the resamples.")]
+app.command("report")(report_command)
 
 
 @app.command("table")
@@ -61,12 +64,8 @@ def table_command(
     from agreement.analysis import analyse
     from agreement.files import read_table
     from agreement.tables import ratings_from_table
-    from corpus.problems import InputError
 
-    if resamples < 0:
-        raise InputError(f"--resamples {resamples}, expected 0 or more")
-    if seed < 0:
-        raise InputError(f"--seed {seed}, expected 0 or more")
+    check_resampling(resamples, seed)
     ratings = ratings_from_table(
         read_table(file),
         item=item,
@@ -184,95 +183,3 @@ def _write_table_report(
         seed=seed,
     )
     write_text(out, render_html(report))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file, making its folder.
-
-    Raises:
-        InputError: The place cannot be written.
-    """
-    from corpus.problems import InputError
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", file=str(path)) from error
-
-
-@app.command("report")
-def report_command(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Name or id of the study.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to write to; by default in the workspace.")
-    ] = None,
-    resamples: ResamplesOption = 5_000,
-    seed: SeedOption = 0,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Report the agreement of a study's experts, check by check: HTML, JSON, CSV, LaTeX.
-
-    Example: `motionjury agreement report my-study --json`
-    """
-    from agreement.export import to_csv, to_latex
-    from agreement.report import render_html
-    from motionjury.workspace import open_workspace
-
-    opened = open_workspace(workspace)
-    report = study_report(opened, study, resamples=resamples, seed=seed)
-    folder = out or opened.reports_dir / re.sub(r"[^\w.-]+", "-", report.title).strip("-")
-    text = report.model_dump_json(indent=2)
-    write_text(folder / "report.html", render_html(report))
-    write_text(folder / "report.json", text + "\n")
-    write_text(folder / "coefficients.csv", to_csv(report))
-    write_text(folder / "table.tex", to_latex(report))
-    if as_json:
-        print(text)
-        return
-    if report.simulated_raters:
-        print(f"SIMULATED raters: {', '.join(report.simulated_raters)}")
-    for check in report.checks:
-        print_analysis(check.analysis, title=check.analysis.axis.name)
-    print(f"report written to {folder / 'report.html'}; JSON, CSV and LaTeX lie beside it")
-
-
-def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int) -> Report:
-    """Compute the report of a study.
-
-    Args:
-        workspace: An open workspace.
-        study: Name or id of the study.
-        resamples: Resamples behind each interval.
-        seed: Seed of the resamples.
-
-    Returns:
-        The report, raters anonymous.
-
-    Raises:
-        InputError: No such study, or no label in it yet.
-    """
-    from agreement.ratings import natural_key
-    from agreement.report import build_report
-    from agreement.tables import ratings_by_axis
-    from audit.ratings import study_ratings
-    from audit.records import get_study
-    from corpus.problems import InputError
-    from motionjury import __version__
-
-    with workspace.db.read() as session:
-        found = get_study(session, study)
-        rows = study_ratings(session, found.id)
-    if not rows:
-        raise InputError(f"study {found.name!r} has no labels yet")
-    simulated = {row.rater for row in rows if row.simulated}
-    return build_report(
-        ratings_by_axis(rows),
-        title=found.name,
-        meta={"protocol": f"{found.protocol} {found.protocol_version}", "study": found.state},
-        tool_version=__version__,
-        simulated_raters=sorted(simulated, key=natural_key),
-        resamples=resamples,
-        seed=seed,
-    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from motionjury.options import JsonOption
+from motionjury.writing import write_text
 
 if TYPE_CHECKING:
     from agreement.coefficient import Coefficient
@@ -95,12 +96,10 @@ def judge_command(
     )
     if html is not None:
         from agreement.judge_page import render_judges
-        from motionjury.commands.agreement import write_text
 
         write_text(html, render_judges(study))
     if latex is not None:
         from agreement.export_studies import judges_to_latex
-        from motionjury.commands.agreement import write_text
 
         write_text(latex, judges_to_latex(study))
     if as_json:
@@ -185,12 +184,10 @@ def pilot_command(
     )
     if html is not None:
         from agreement.pilot_page import render_pilot
-        from motionjury.commands.agreement import write_text
 
         write_text(html, render_pilot(pilot))
     if latex is not None:
         from agreement.export_studies import pilot_to_latex
-        from motionjury.commands.agreement import write_text
 
         write_text(latex, pilot_to_latex(pilot))
     if as_json:

@@ -161,3 +161,48 @@ def test_rows_of_a_study_become_one_table_per_axis():
     assert [t.axis.name for t in tables] == ["fluent", "target_only"]
     assert tables[0].clusters.tolist() == [0, 0, 1]
     assert report_of(*tables).checks[0].analysis.resampling.unit == "cluster"
+
+
+def test_labels_of_a_pair_are_crossed_over_the_items_both_rated():
+    rows = [["a", "a", "b"], ["a", "b", None], ["b", None, "b"]]
+    check = report_of(table(rows, domain=("a", "b"))).checks[0]
+    tables = {pair.raters: pair.counts for pair in check.pair_tables}
+    assert tables == {
+        ("A1", "A2"): ((1, 1), (0, 0)),
+        ("A1", "A3"): ((0, 1), (0, 1)),
+        ("A2", "A3"): ((0, 1), (0, 0)),
+    }
+
+
+def test_time_per_item_has_quartiles_and_leaves_out_nonsense():
+    seconds = {(f"i{k}", "A10"): float(k) for k in range(1, 6)}
+    seconds |= {("i1", "A2"): 7.0, ("i2", "A2"): float("nan"), ("i3", "A2"): -1.0}
+    report = report_of(noisy(30), seconds=seconds)
+    everyone, second, tenth = report.times
+    assert (everyone.n, second.rater, second.n, tenth.rater) == (6, "A2", 1, "A10")
+    assert (tenth.lower_quartile, tenth.median, tenth.upper_quartile) == (2, 3, 4)
+    assert tenth.total == 15
+    assert "Time per item" in render_html(report)
+    assert "Time per item" not in render_html(report_of(noisy(30)))
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        ("https://x.example/a", True),
+        ("../../media/a.mp4", True),
+        ("/items/7?t=a:b", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+    ],
+)
+def test_only_links_that_lead_somewhere_are_kept(address, kept):
+    report = report_of(table([["a", "b"], ["a", "a"]]), links={"i0": address})
+    assert ("<a href=" in render_html(report).split("Most disputed")[1]) is kept
+
+
+def test_pictures_stand_beside_disputed_items_only():
+    report = report_of(table([["a", "b"], ["a", "a"]]), texts={"i0": ("one", "<two>")})
+    page = render_html(report, thumbnails={"i0": "data:image/jpeg;base64,AA", "i1": "data:,B"})
+    assert page.count("<img") == 1
+    assert "&lt;two&gt;" in page
