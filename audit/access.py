@@ -24,7 +24,7 @@ from audit.people import (
     require,
     require_actor,
 )
-from audit.records import clock
+from audit.records import Study, clock, get_study
 from corpus.problems import InputError
 from store.clips import Media, get_media
 from store.events import log
@@ -49,10 +49,12 @@ __all__ = [
     "invite",
     "list_people",
     "media_for_token",
+    "motion_for_token",
     "redeem",
     "require",
     "require_actor",
     "revoke",
+    "shown_in_3d",
 ]
 
 _bad_codes = BadCodes(limit=10, window_seconds=600.0)
@@ -246,6 +248,29 @@ def media_for_token(session: Session, token: str, person_id: str) -> Media:
     if study.state == "draft":
         raise AccessError("no such clip for you")
     return get_media(session, grant.media_key)
+
+
+def motion_for_token(session: Session, token: str, person_id: str) -> Media:
+    """Return the clip behind a token whose motion its owner may see in 3D.
+
+    Args:
+        session: Any session.
+        token: Token of :func:`grant_media`.
+        person_id: Who asks, by their signed cookie.
+
+    Raises:
+        AccessError: As :func:`media_for_token`, or the study offers no 3D view of the clip.
+    """
+    media = media_for_token(session, token, person_id)
+    grant = session.get(MediaGrantRow, token)
+    if grant is None or not shown_in_3d(get_study(session, grant.study_id), media):
+        raise AccessError("no such clip for you")
+    return media
+
+
+def shown_in_3d(study: Study, media: Media) -> bool:
+    """Return whether a study offers a clip in 3D; never where the video shows bare joints."""
+    return study.offers_3d and media.settings.get("view") == "mesh"
 
 
 def _require_part(session: Session, person_id: str, study_id: str) -> StudyRow:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from audit.access import grant_media
+from audit.access import grant_media, shown_in_3d
 from audit.people import AccessError, require
 from audit.protocols.registry import PROTOCOLS
 from audit.records import (
@@ -44,6 +44,8 @@ class BlindStimulus(Frozen):
     """Frames per second of the rendered clip."""
     frames: int
     """Number of frames of the rendered clip."""
+    has_3d: bool = False
+    """Whether the study offers the same clip in 3D, at ``/clip/<token>/motion``."""
 
 
 class BlindItem(Frozen):
@@ -157,7 +159,9 @@ def _stimulus(session: Session, study: Study, item_id: str, person_id: str) -> B
         raise StudyError("this item has no rendered clip; tell your coordinator")
     media = get_media(session, row.media_key)
     token = grant_media(session, person_id, study.id, media.key)
-    return BlindStimulus(token=token, fps=media.fps, frames=media.frames)
+    return BlindStimulus(
+        token=token, fps=media.fps, frames=media.frames, has_3d=shown_in_3d(study, media)
+    )
 
 
 def _hash(seed: int, person_id: str, item_id: str, purpose: str) -> str:

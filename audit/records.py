@@ -38,6 +38,8 @@ class StudyConfig(Frozen):
     """How long an item is kept for an expert who does nothing."""
     decision: str | None = None
     """Decision rule in place of the protocol's, a key of ``audit.adjudication.RULES``."""
+    allow_3d: bool = False
+    """Whether experts may also see each clip in 3D; the video stays what is judged."""
 
 
 class Study(Frozen):
@@ -66,6 +68,11 @@ class Study(Frozen):
     def rule(self) -> str:
         """Decision rule in force."""
         return self.config.decision or PROTOCOLS[self.protocol].decision
+
+    @property
+    def offers_3d(self) -> bool:
+        """Whether the 3D view is offered: the study and its protocol both allow it."""
+        return self.config.allow_3d and PROTOCOLS[self.protocol].allows_3d
 
 
 def get_study(session: Session, id_or_name: str) -> Study:

@@ -68,8 +68,9 @@ def create_study(
 
     Raises:
         AccessError: The actor is no coordinator.
-        StudyError: The name is taken or not printable, the protocol or rule is unknown, or an
-            item is missing, named twice, of another benchmark, decided or a training item.
+        StudyError: The name is taken or not printable, the protocol or rule is unknown, the
+            protocol has no 3D view, or an item is missing, named twice, of another benchmark,
+            decided or a training item.
     """
     require_actor(session, actor, "coordinator")
     at = clock(now)
@@ -84,8 +85,10 @@ def create_study(
         raise StudyError(
             f"unknown decision rule {config.decision!r}; rules are {[*sorted(RULES), 'none']}"
         )
-    _check_items(session, config)
     protocol = PROTOCOLS[config.protocol]
+    if config.allow_3d and not protocol.allows_3d:
+        raise StudyError(f"{protocol.name} is judged on the video alone; it has no 3D view")
+    _check_items(session, config)
     row = StudyRow(
         id=secrets.token_hex(8),
         name=name,

@@ -27,7 +27,7 @@ class RenderJob(NamedTuple):
     base: Path
     """Folder that a relative ``clip.path`` starts from."""
     folder: Path
-    """Where ``<key>.mp4`` goes."""
+    """Where ``<key>.mp4`` goes and, for the player's 3D view, ``<key>.glb``."""
     settings: RenderSettings
 
 
@@ -51,6 +51,7 @@ class Rendered(Frozen):
 def render_job(job: RenderJob) -> Rendered:
     """Draw one clip unless its file is there; refusals come back as a problem, not raised."""
     from corpus.reading import load_motion
+    from render.glb import write_animation
 
     clip_id = job.clip.id
     try:
@@ -63,6 +64,9 @@ def render_job(job: RenderJob) -> Rendered:
             if skipped
             else render_clip(motion, out, job.settings)
         )
+        # A study that shows bare joints must not show more of the person in 3D.
+        if job.settings.view == "mesh" and not out.with_suffix(".glb").is_file():
+            write_animation(motion, out.with_suffix(".glb"), job.settings)
     except InputError as error:
         return Rendered(clip_id=clip_id, problem=error.problem)
     except (EncodingError, OSError) as error:

@@ -17,8 +17,6 @@ animation is frame ``k`` of the video of the same settings.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +34,7 @@ from render.clip import RenderSettings, Stage
 from render.gltf import INDICES, VERTICES, Document
 from render.pose import pose_from_motion
 from render.scene import FIELD_OF_VIEW, Camera
+from render.sheet import write_whole
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +99,7 @@ def write_glb(
     _add_animation(document, take, 1.0, None)
     vertices, triangles = _counts(document)
     data = document.to_bytes()
-    _write(out, data)
+    write_whole(out, data)
     frames = len(take.turns)
     return GlbInfo(
         frames=frames,
@@ -148,8 +147,27 @@ def animation_glb(motion: Motion, settings: RenderSettings | None = None) -> byt
     return document.to_bytes()
 
 
+def write_animation(motion: Motion, out: Path, settings: RenderSettings | None = None) -> None:
+    """Write ``animation_glb`` to a file, under a temporary name first.
+
+    Args:
+        motion: As for ``animation_glb``.
+        out: File to write; its folder is made.
+        settings: As for ``animation_glb``.
+
+    Raises:
+        InputError: As ``render_clip``.
+    """
+    write_whole(out, animation_glb(motion, settings))
+
+
 def _take(motion: Motion, settings: RenderSettings, body: Body) -> _Take:
-    stage = Stage(motion, settings.model_copy(update={"view": "mesh", "size": 64}))
+    stage = Stage(
+        motion,
+        RenderSettings(
+            size=64, fps=settings.fps, backend="raster", facing_arrow=settings.facing_arrow
+        ),
+    )
     pose = pose_from_motion(motion.resampled(settings.fps), body)
     local = pose.rotations.copy()
     for j, parent in enumerate(body.parents):
@@ -312,16 +330,3 @@ def _counts(document: Document) -> tuple[int, int]:
     accessors = document.json["accessors"]
     vertices = accessors[primitive["attributes"]["POSITION"]]["count"]
     return vertices, accessors[primitive["indices"]]["count"] // 3
-
-
-def _write(out: Path, data: bytes) -> None:
-    out.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".part-", suffix=out.suffix, dir=out.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        part.chmod(0o644)
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)

@@ -49,6 +49,10 @@ def create(
     decision: Annotated[
         str | None, typer.Option("--decision", help="majority or unanimous, on every check.")
     ] = None,
+    allow_3d: Annotated[
+        bool,
+        typer.Option("--allow-3d", help="Offer each clip in 3D too; the video is what is judged."),
+    ] = False,
     training: Annotated[
         Path | None,
         typer.Option(
@@ -100,6 +104,7 @@ def create(
             seed=seed,
             lease_minutes=lease_minutes,
             decision=_DECISIONS[decision] if decision else None,
+            allow_3d=allow_3d,
         )
         study = create_study(session, config)
         add_training(session, study.id, entries)
@@ -113,6 +118,7 @@ def create(
                 "training": len(entries),
                 "ratings_per_item": config.ratings_per_item,
                 "rule": study.rule,
+                "allow_3d": study.offers_3d,
             }
         )
     else:

@@ -44,9 +44,27 @@ def test_each_job_gives_a_file_named_by_its_key_or_a_problem(jobs, tmp_path):
     gone = results["test:gone"]
     assert (gone.info, gone.key) == (None, "")
     assert "gone.npz" in gone.problem.line()
-    assert sorted(path.name for path in (tmp_path / "media").iterdir()) == sorted(
-        r.file for r in results.values() if r.info
+    drawn = sorted(r.file for r in results.values() if r.info)
+    assert sorted(path.name for path in (tmp_path / "media").glob("*.mp4")) == drawn
+    # The 3D view's animation lies beside each video, under the same name.
+    stems = sorted(path.stem for path in (tmp_path / "media").glob("*.glb"))
+    assert stems == [name.removesuffix(".mp4") for name in drawn]
+    assert len(list((tmp_path / "media").iterdir())) == 2 * len(drawn)
+
+
+def test_an_animation_is_added_to_a_video_drawn_before_and_never_to_bare_joints(jobs, tmp_path):
+    (first,) = render_many(jobs[:1], 1)
+    animation = (tmp_path / "media" / first.file).with_suffix(".glb")
+    data = animation.read_bytes()
+    animation.unlink()
+    (again,) = render_many(jobs[:1], 1)
+    assert again.skipped
+    assert animation.read_bytes() == data
+    bare = jobs[0]._replace(
+        folder=tmp_path / "bare", settings=RenderSettings(size=64, view="skeleton")
     )
+    (joints,) = render_many([bare], 1)
+    assert [path.name for path in (tmp_path / "bare").iterdir()] == [joints.file]
 
 
 def test_what_is_there_is_not_drawn_again(jobs, tmp_path, monkeypatch):
