@@ -86,6 +86,7 @@ STRIDE_AUDIT = Protocol(
     paper="STRIDE, 2.2 and A.1",
     benchmark="stride",
     shows=("video", "captions"),
+    allows_3d=True,
     guidelines=_GUIDELINES,
     examples=_EXAMPLES,
     questions=(
