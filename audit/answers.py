@@ -17,6 +17,7 @@ DRAFT_LIMIT = 200_000
 """Longest draft, characters of its JSON; more than a submission, so that nothing is lost."""
 _ACTIVITY_KEYS = 40
 _ACTIVITY_TEXT = 200
+_MEASURES = frozenset({"seconds", "plays", "steps"})
 
 
 class AnswerError(InputError):
@@ -125,9 +126,17 @@ def check_activity(activity: Any) -> dict[str, Any]:
     for name, value in list(activity.items())[:_ACTIVITY_KEYS]:
         if not isinstance(name, str) or len(name) > 60:
             continue
-        if isinstance(value, bool) or (
-            isinstance(value, (int, float)) and math.isfinite(value) and abs(value) < 1e12
-        ):
+        measured = (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and abs(value) < 1e12
+        )
+        if name in _MEASURES:
+            # Readers count on these being numbers, whatever a browser was made to send.
+            if measured and value >= 0:
+                kept[name] = value
+        elif measured or isinstance(value, bool):
             kept[name] = value
         elif isinstance(value, str) and len(value) <= _ACTIVITY_TEXT:
             kept[name] = plain_text(value)

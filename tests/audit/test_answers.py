@@ -161,6 +161,11 @@ def test_activity_keeps_measurements_and_drops_the_rest() -> None:
     assert check_activity("no") == {}
 
 
+@pytest.mark.parametrize("bad", ["3", True, -1, math.inf, None, {}, 10**13])
+def test_seconds_are_a_number_or_absent(bad: object) -> None:
+    assert check_activity({"seconds": bad, "plays": 2}) == {"plays": 2}
+
+
 def test_a_draft_may_be_unfinished_but_not_anything() -> None:
     unfinished = {"fluent": None, "comment": "a\x00b", "confidence": 9}
     assert check_draft(STRIDE_AUDIT, unfinished) == {**unfinished, "comment": "ab"}
