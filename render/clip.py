@@ -215,6 +215,15 @@ class Stage:
         marks = Marks(settings.legend, settings.frame_counter, settings.frame_code)
         self._painter = Painter(self.actor, self.camera, chosen_backend(settings), marks)
 
+    @property
+    def ground(self) -> NDArray[np.uint8]:
+        """What is seen where nobody stands, (H, W, 3) uint8 RGB."""
+        return self._painter.background
+
+    def under(self, ground: NDArray[np.uint8]) -> None:
+        """Draw the following frames over another ground of the same size."""
+        self._painter.replace_background(ground)
+
     def picture(self, frame: int) -> NDArray[np.uint8]:
         """Return one frame, (H, W, 3) uint8 RGB."""
         self._painter.draw(frame)

@@ -205,7 +205,7 @@ def with_arrow(actor: Actor, motion: Motion) -> Actor:
     )
     vertices = np.stack([outline[:, 0], np.full(7, ARROW_HEIGHT), outline[:, 1]], axis=1)
     # Counter-clockwise seen from above, where X is right and Z is down.
-    faces = np.array([(0, 3, 2), (0, 2, 1), (4, 6, 5)])[:, ::-1]
+    faces = np.array([(0, 3, 2), (0, 2, 1), (4, 6, 5)])
     count, joints = len(actor.vertices), actor.transforms.shape[1]
     ahead = facing(motion)
     turn = np.zeros((len(ahead), 1, 3, 4))

@@ -103,8 +103,8 @@ class Painter:
         self._lights = scene.lights(camera)
         self._ambient = np.array(scene.AMBIENT, dtype=np.float32)
         self._marks = marks or Marks()
-        self._background = self._marks.under(scene.background(camera))
-        self.frame = self._background.copy()
+        self.background = self._marks.under(scene.background(camera))
+        self.frame = self.background.copy()
         count = len(actor.vertices)
         self._world = np.empty((count, 3), dtype=np.float32)
         self._normals = np.empty((count, 3), dtype=np.float32)
@@ -121,11 +121,19 @@ class Painter:
         self._convert([whole])
         self._old: list[NDArray[np.int64]] = []
 
+    def replace_background(self, background: NDArray[np.uint8]) -> None:
+        """Draw the following frames over another picture, (H, W, 3) uint8."""
+        # The first background stays as it was for whoever took it.
+        self.background = background.copy()
+        self.frame[:] = self.background
+        self._old = []
+        self._convert([np.array([0, 0, self.size, self.size])])
+
     def draw(self, frame: int) -> None:
         """Draw a frame into ``frame`` (H, W, 3) uint8 RGB over the static background."""
         for box in self._old:
             left, top, right, bottom = box
-            self.frame[top:bottom, left:right] = self._background[top:bottom, left:right]
+            self.frame[top:bottom, left:right] = self.background[top:bottom, left:right]
         world, points, floor = self._world, self._points, self._floor
         actor = self.actor
         skinned(actor, frame, world)

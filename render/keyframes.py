@@ -1,0 +1,147 @@
+"""A few frames of a motion as pictures, for language models and for print.
+
+STRIDE (appendix D.2) shows six uniformly spaced skeleton frames with the root's trajectory, left
+to right. MRBench shows frames at 5 per second. Both use the camera of the video.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from corpus.motion import Motion
+from corpus.problems import InputError
+from render import raster
+from render.clip import RenderSettings, Stage
+from render.marks import INK
+from render.sheet import Picture, sheet
+
+PATH_AHEAD = (126, 133, 145)
+"""sRGB of the part of the trajectory that is still to come."""
+MOST = 2000
+"""Most frames that are drawn at once."""
+DEFAULTS = RenderSettings(size=384, view="skeleton")
+"""Settings where none are given."""
+
+
+class Keyframes(NamedTuple):
+    """Pictures of one motion in order of time."""
+
+    pictures: list[Picture]
+    """(H, W, 3) uint8 RGB each, all of one size."""
+    frames: list[int]
+    """Number of each frame in the video of the same settings, from 0."""
+    times: list[float]
+    """Its time, seconds from the start."""
+
+    def captions(self) -> list[str]:
+        """Return a line for each picture: frame number and time."""
+        return [
+            f"frame {frame}   {time:.2f} s"
+            for frame, time in zip(self.frames, self.times, strict=True)
+        ]
+
+    def as_one(self, columns: int | None = None) -> Picture:
+        """Return one picture of all, left to right and row by row.
+
+        Args:
+            columns: Pictures in a row; null for one row up to 6, else rows of 5.
+        """
+        wide = columns or (len(self.pictures) if len(self.pictures) <= 6 else 5)
+        return sheet(self.pictures, wide, self.captions())
+
+
+def keyframes(
+    motion: Motion,
+    count: int = 6,
+    settings: RenderSettings | None = None,
+    trajectory: bool = True,
+) -> Keyframes:
+    """Draw frames at equal distances, the first and the last among them.
+
+    Args:
+        motion: A motion that ``render_clip`` takes.
+        count: Number of frames, at least 1; one alone is the middle one. A motion of fewer
+            frames gives each of them once.
+        settings: As for the video; null for a skeleton of 384 pixels.
+        trajectory: Draw the path of the pelvis on the floor: dark where it has been, pale where
+            it will go.
+
+    Raises:
+        InputError: As ``render_clip``; a count out of range.
+    """
+    if not 1 <= count <= MOST:
+        raise InputError(f"count: expected 1 to {MOST} frames, got {count}")
+    stage = Stage(motion, settings or DEFAULTS)
+    last = stage.frames - 1
+    at = np.linspace(0, last, count) if count > 1 else np.array([last / 2])
+    # Half-way frames are taken down, so that the distances are the same in both directions.
+    return _drawn(motion, stage, np.unique(np.floor(at + 0.5).astype(int)), trajectory)
+
+
+def frames_at(
+    motion: Motion,
+    fps: float = 5.0,
+    settings: RenderSettings | None = None,
+    trajectory: bool = False,
+) -> Keyframes:
+    """Draw the frames nearest to 0, 1/fps, 2/fps … seconds, up to the last frame.
+
+    Args:
+        motion: A motion that ``render_clip`` takes.
+        fps: Frames per second, above 0; MRBench: 5. Above the settings' rate every frame is
+            drawn once.
+        settings: As for the video; null for a skeleton of 384 pixels.
+        trajectory: As in ``keyframes``.
+
+    Raises:
+        InputError: As ``render_clip``; a rate out of range or over 2,000 frames.
+    """
+    if not (np.isfinite(fps) and fps > 0):
+        raise InputError(f"fps: expected a number above 0, got {fps:g}")
+    stage = Stage(motion, settings or DEFAULTS)
+    count = int(np.floor((stage.frames - 1) / stage.fps * fps + 1e-6)) + 1
+    at = np.unique(np.round(np.arange(count) * stage.fps / fps).astype(int))
+    if len(at) > MOST:
+        raise InputError(f"fps: expected at most {MOST} frames, got {len(at)}; take a lower rate")
+    return _drawn(motion, stage, np.minimum(at, stage.frames - 1), trajectory)
+
+
+def _drawn(motion: Motion, stage: Stage, frames: NDArray[np.int64], trajectory: bool) -> Keyframes:
+    path = floor_path(motion, stage) if trajectory else None
+    pictures = []
+    for frame in frames:
+        if path is not None:
+            stage.under(_with_path(stage.ground, path, int(frame)))
+        pictures.append(stage.picture(int(frame)))
+    return Keyframes(pictures, [int(f) for f in frames], [int(f) / stage.fps for f in frames])
+
+
+def floor_path(motion: Motion, stage: Stage) -> NDArray[np.float32]:
+    """Return the pelvis on the floor as the stage's camera sees it: (T, 2) pixels."""
+    root = motion.resampled(stage.fps).joint("pelvis").copy()
+    root[:, 1] = 0.0
+    points = np.empty_like(root)
+    raster.project(root, stage.camera.packed(), points)
+    path: NDArray[np.float32] = points[:, :2]
+    return path
+
+
+def _with_path(ground: Picture, path: NDArray[np.float32], frame: int) -> Picture:
+    """Draw the trajectory over the floor, smooth edges by drawing at three times the size."""
+    size, fine = ground.shape[0], 3
+    image = Image.fromarray(ground)
+    large = [(float(x) * fine, float(y) * fine) for x, y in path]
+    width = max(1, round(size / 110)) * fine
+    for points, colour in ((large, PATH_AHEAD), (large[: frame + 1], INK)):
+        mask = Image.new("L", (size * fine, size * fine))
+        pen = ImageDraw.Draw(mask)
+        if len(points) > 1:
+            pen.line(points, 255, width, joint="curve")
+        for x, y in (points[0], points[-1]):
+            pen.ellipse((x - width * 0.9, y - width * 0.9, x + width * 0.9, y + width * 0.9), 255)
+        image.paste(colour, mask=mask.resize((size, size), Image.Resampling.BOX))
+    return np.asarray(image)
