@@ -17,7 +17,7 @@ DRAFT_LIMIT = 200_000
 """Longest draft, characters of its JSON; more than a submission, so that nothing is lost."""
 _ACTIVITY_KEYS = 40
 _ACTIVITY_TEXT = 200
-_MEASURES = frozenset({"seconds", "plays", "steps"})
+_MEASURES = frozenset({"seconds", "plays", "frames_stepped"})
 
 
 class AnswerError(InputError):
