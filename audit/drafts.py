@@ -68,7 +68,7 @@ def save_draft(
     at = clock(now)
     study, row = own_assignment(session, assignment_id, person_id)
     if row.state != "held":
-        raise StaleDraftError("this item was already submitted; open it under your answers")
+        raise StaleDraftError("this item was already submitted; reload for the next one")
     kept = check_draft(PROTOCOLS[study.protocol], answers)
     measured = check_activity(activity)
     draft = session.get(DraftRow, row.id, populate_existing=True)
@@ -76,10 +76,7 @@ def save_draft(
     if draft is not None and version == current - 1 and draft.answers == kept:
         return current
     if version != current:
-        raise StaleDraftError(
-            f"this item was changed in another window (version {current} there, {version} here); "
-            "reload to go on from there"
-        )
+        raise StaleDraftError("this item was changed in another window; reload to go on from there")
     if draft is None:
         draft = DraftRow(assignment_id=row.id)
         session.add(draft)

@@ -117,7 +117,7 @@ def submit(
         return known
     if row.state != "held":
         raise StaleDraftError(
-            "this item was already submitted, in another window; open it under your answers"
+            "this item was already submitted, in another window; reload for the next one"
         )
     label = _label(session, study, row, submission_id, answers, activity, at)
     wanted = has_room(session, study, row.item_id, person_id, at)

@@ -28,8 +28,7 @@ class AnswerForm {
     for (const question of questions) this.box.append(this.draw(question));
     this.locked = false;
     this.refresh();
-    const shown = this.shown();
-    this.activate((shown.find((q) => !this.answered(q)) ?? shown[0])?.name);
+    this.activateOpen();
   }
 
   draw(question) {
@@ -152,6 +151,11 @@ class AnswerForm {
     if (!name) return;
     this.active = name;
     for (const [key, row] of this.rows) row.classList.toggle("active", key === name);
+  }
+
+  // The next question that must be answered, or the first: never one that takes no keys.
+  activateOpen() {
+    this.activate((this.missing()[0] ?? this.shown()[0])?.name);
   }
 
   lock(on) {

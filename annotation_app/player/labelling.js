@@ -308,7 +308,6 @@ class Desk {
   }
 
   guide() {
-    this.player.video?.pause();
     this.triggers.setTriggerValue("guide", true);
   }
 
@@ -323,8 +322,10 @@ class Desk {
       return;
     }
     if (target.matches?.("textarea, input:not([type=range]), select, [contenteditable]")) {
-      if (event.key === "Escape") target.blur();
-      else if (event.key === "Enter" && event.ctrlKey) this.act();
+      if (event.key === "Escape") {
+        target.blur();
+        this.form.activateOpen(); // digits choose answers again
+      } else if (event.key === "Enter" && event.ctrlKey) this.act();
       else return;
       event.preventDefault();
       return;

@@ -14,11 +14,11 @@ _YES_NO = (Option(value="yes", text="Yes"), Option(value="no", text="No"))
 
 _GUIDELINES = """\
 You will see short clips of one person moving, each with two captions, A and B. One of them came
-with the clip; the other was made from it by changing one thing. You are not asked which is which.
-You are asked whether the **pair is a fair question**: could someone who watches the clip tell
-the two captions apart by that one thing, and by nothing else?
+with the clip; the other was made from it, mostly by changing one thing. You are not asked which
+is which. You are asked whether the **pair is a fair question**: could someone who watches the
+clip tell the two captions apart by that one thing, and by nothing else?
 
-**Ten things to know before you start**
+**Ten things to know**
 
 1. Watch the whole clip once before you answer. It loops; slow it down or step frame by frame
    when you need to.
@@ -30,7 +30,8 @@ the two captions apart by that one thing, and by nothing else?
    contradicts itself, or words that do not go together ("waves his foot goodbye").
 4. *Differ only in …* names the one thing that may change. Answer No if anything else changed
    as well: another action, another body part, another number, a detail lost or added. Small
-   wording that the change makes necessary ("then", "first", a comma) does not count.
+   wording that the change makes necessary ("then", "first", a comma) does not count. Some pairs
+   are two unrelated captions, as a control; you are not asked this about them.
 5. *Told apart by watching the clip* is the heart of it. Answer Yes only if the clip shows
    **which of the two captions is right**. Answer No if both fit, if neither fits, or if the
    difference cannot be seen (too small, too fast, hidden, or about what the person thinks).
@@ -55,7 +56,7 @@ _EXAMPLES = (
             "*B: a person raises their right arm and waves.*  \n"
             "The clip shows one arm going up. Both captions are plain English. Only the side "
             "changed. The clip shows which arm it is, so one caption is right and the other is "
-            "wrong: **Yes, Yes, Yes**."
+            "wrong. **Fluent: Yes. Only that changed: Yes. Told apart: Yes.**"
         ),
     ),
     WorkedExample(
@@ -64,7 +65,8 @@ _EXAMPLES = (
             "*A: someone walks in a circle and swings both arms, left and right.*  \n"
             "*B: someone walks in a circle and swings both arms, right and left.*  \n"
             "Both captions are fluent and only left and right changed places, but both describe "
-            "the same motion. Nothing in the clip can favour one: **Yes, Yes, No**."
+            "the same motion. Nothing in the clip can favour one. **Fluent: Yes. Only that "
+            "changed: Yes. Told apart: No.**"
         ),
     ),
     WorkedExample(
@@ -74,7 +76,16 @@ _EXAMPLES = (
             "*B: a man sits down, then walks forward quickly.*  \n"
             "The order of the events should be the only change, but *on a chair* was lost and "
             "*quickly* was added. Both captions are fluent, and the clip does show which event "
-            "comes first: **Yes, No, Yes**."
+            "comes first. **Fluent: Yes. Only that changed: No. Told apart: Yes.**"
+        ),
+    ),
+    WorkedExample(
+        title="One action changed, to another word for it: the last two answers are No",
+        body=(
+            "*A: a person walks across the room.*  \n"
+            "*B: a person strolls across the room.*  \n"
+            "One word changed, but whoever strolls also walks, and the clip favours neither. "
+            "**Fluent: Yes. Only that changed: Yes. Told apart: No. Distinct and exclusive: No.**"
         ),
     ),
 )

@@ -443,6 +443,47 @@ def test_open_questions_are_pointed_out(site, new_page):
     assert labels_of(site, "Jon Featherstone", "Side study") == []
 
 
+def test_digits_choose_again_after_a_comment_and_in_a_revision(site, new_page):
+    page = new_page()
+    sign_in(page, site, site.newcomer("Lea Nightingale"))
+    desk(page, "Item 1 of 5")
+    page.keyboard.press("t")
+    page.keyboard.type("r c s b 1 2")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    assert chosen(page) == {"fluent": "no"}
+    assert page.locator("textarea").input_value() == "r c s b 1 2"
+    choose(page, {**YES, "confidence": "4"})
+    page.keyboard.press("Enter")
+    desk(page, "Item 2 of 5")
+    page.keyboard.press("b")
+    desk(page, "Changing your last answer")
+    page.keyboard.press("2")
+    assert chosen(page)["fluent"] == "no"
+
+
+def test_a_clip_plays_on_behind_the_guidelines(site, new_page):
+    page = new_page()
+    sign_in(page, site, site.newcomer("Mia Holloway"))
+    desk(page, "Item 1 of 5")
+    page.locator("video.shown").wait_for()
+    page.keyboard.press("g")
+    page.get_by_role("dialog", name="Guidelines").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog", name="Guidelines").wait_for(state="hidden")
+    assert page.locator("video.shown").evaluate("video => !video.paused")
+
+
+def test_answers_stay_on_one_line_on_a_tablet(site, new_page):
+    page = new_page()
+    page.set_viewport_size({"width": 1024, "height": 768})
+    sign_in(page, site, site.newcomer("Ned Abernathy"))
+    desk(page, "Item 1 of 5")
+    for button in page.locator(".option:visible").all():
+        assert button.bounding_box()["height"] == 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+
+
 def test_labelling_fits_a_small_laptop(site, new_page):
     page = new_page()
     sign_in(page, site, site.newcomer("Kit Underhill"))
