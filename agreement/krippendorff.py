@@ -10,7 +10,7 @@ from agreement.axis import Axis, Level
 from agreement.coefficient import Array, Statistic, make_statistic, pairing_reason, ratio
 from agreement.ratings import Ratings
 
-LIBRARY_CELLS = 50_000_000
+LIBRARY_CELLS = 5_000_000
 """Above this many cells (items x labels x labels) the point value is the kernel's own."""
 
 

@@ -22,6 +22,11 @@ DOCS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**
 STORIES = [ROOT / "README.md", *sorted(ROOT.glob("docs/guides/*.md"))]
 CLIPS = ("0027", "0028", "0033", "0034", "0065", "0066", "0021", "0022")
 
+HOME_FILES = (
+    "ratings.csv", "scores.csv", "answers.csv", "captions.jsonl", "joints.npy", "clip.bvh"
+)  # fmt: skip
+"""Files of the reader's own that the documents speak of."""
+
 
 def shell_lines(path: Path) -> list[str]:
     """Return the commands of the ``sh`` blocks of a page, continued lines joined."""
@@ -52,6 +57,23 @@ def home(tmp_path, monkeypatch) -> Path:
         for rater in range(3)
     ]
     (tmp_path / "ratings.csv").write_text("\n".join(["item,rater,label,clip", *rows]) + "\n")
+    scores = [
+        f"p{prompt},{method},{question},{version},"
+        + ",".join(str(1 + (prompt + place * 2 + k * (prompt % 3)) % 5) for k in range(5))
+        for prompt, version in ((0, "V1"), (1, "V1"), (2, "V1"), (3, "V2"), (4, "V2"), (5, "V2"))
+        for place, method in enumerate(("MDM", "MoMask", "CoMo"))
+        for question in ("realism", "consistency")
+    ]
+    head = "prompt,method,question,version,h1,h2,h3,gemini,gpt"
+    (tmp_path / "scores.csv").write_text("\n".join([head, *scores]) + "\n")
+    answers = [
+        f"q{item},A{rater},{'up' if (item + rater) % 3 else 'left'},up,{1 + item % 5},action,"
+        f"{'' if (item + rater) % 3 else 'F2'}"
+        for item in range(12)
+        for rater in range(3)
+    ]
+    head = "item,rater,answer,gold,confidence,type,modes"
+    (tmp_path / "answers.csv").write_text("\n".join([head, *answers]) + "\n")
     caption = '{"id": "c1", "caption": "a person raises their left arm."}'
     (tmp_path / "captions.jsonl").write_text(caption + "\n")
     walk = demo_corpus()[0].motion
@@ -91,7 +113,7 @@ def run_motionjury(words: list[str], home: Path) -> None:
             open_workspace(), "audit-1", lambda r, i, q: "4" if q == "confidence" else "yes"
         )
     else:
-        for name in ("ratings.csv", "captions.jsonl", "joints.npy", "clip.bvh"):
+        for name in HOME_FILES:
             arguments = [str(home / name) if word == name else word for word in arguments]
         result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 0, (words, result.output, result.exception)
