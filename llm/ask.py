@@ -169,7 +169,10 @@ class _Run(Generic[T]):
         if checked.value is None:
             return False
         outcome: OutcomeKind = "repaired" if kept.repaired else "ok"
-        request_id = self._requests[place].id
+        request_id, prompt = self._requests[place].id, self._requests[place].prompt
+        # Another version of the file may have asked the same words: name the one in use now.
+        used = {"prompt_rule": prompt.rule, "template_sha256": prompt.template_sha256}
+        kept = kept.model_copy(update=used)
         self._found[place] = Reply(request_id, outcome, checked.value, "", kept, from_cache=True)
         self._tell("cached", request_id, "")
         return True

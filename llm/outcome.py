@@ -130,7 +130,7 @@ class Reply(Generic[T]):
             raise ValueError(f"reply {self.id!r}: nothing came back, so nothing came of it")
         came = self.exchange
         kept = {"key", "host", "prompt_sha256", "repeat", "system_fingerprint", "request_id"}
-        kept |= {"parameters", "attempts", "answered_at", "repaired"}
+        kept |= {"parameters", "attempts", "usage", "answered_at", "repaired"}
         return Provenance(
             rule=came.prompt_rule,
             rule_hash=came.template_sha256,

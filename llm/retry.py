@@ -116,7 +116,7 @@ def delay(attempt: int, asked_s: float | None, cap_s: float, chance: float) -> f
         at each attempt up to 8 s, less at most a quarter.
 
     >>> delay(1, None, 60, 0.0), delay(9, None, 60, 0.0), delay(1, 90, 60, 0.0)
-    (0.5, 8.0, 60)
+    (0.5, 8.0, 60.0)
     """
     if asked_s is not None:
         return min(asked_s, cap_s) + 0.25 * chance

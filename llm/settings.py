@@ -140,6 +140,9 @@ def llm_settings(
     """
     env = os.environ if environ is None else environ
     chosen = {**(table or {}), **{k: v for k, v in overrides.items() if v is not None}}
+    if unknown := sorted(set(chosen) - set(LlmSettings.model_fields)):
+        known = ", ".join(LlmSettings.model_fields)
+        raise InputError(f"unknown setting; known are {known}", file="[llm]", place=unknown[0])
     if not chosen.get("model"):
         return None
     if "base_url" not in chosen:

@@ -146,6 +146,18 @@ def test_an_entry_that_no_longer_fits_is_asked_again(tmp_path):
     assert len(endpoint.got) == 2
 
 
+def test_the_prompt_named_is_the_one_in_use(tmp_path):
+    newer = request()
+    prompt = newer.prompt.model_copy(update={"rule": "test.verdict/2"})
+    newer = newer.model_copy(update={"prompt": prompt})
+    with FakeEndpoint(good) as endpoint:
+        asking = model(endpoint.url, ResponseCache(tmp_path))
+        asking.ask_many([request()], Verdict)
+        reply = asking.ask_many([newer], Verdict)[0]
+    assert reply.from_cache
+    assert reply.provenance().rule == "test.verdict/2"
+
+
 def test_a_killed_run_goes_on_without_asking_what_was_answered(tmp_path):
     def slowly(body, number):
         answer = completion(GOOD)
