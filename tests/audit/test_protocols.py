@@ -49,11 +49,11 @@ def test_conditions_name_questions_and_answers_that_exist(protocol: Protocol) ->
 
 
 @EACH
-def test_guidelines_are_one_page_with_three_examples(protocol: Protocol) -> None:
+def test_guidelines_are_one_page_with_a_few_examples(protocol: Protocol) -> None:
     words = len(protocol.guidelines.split())
     # 230 words a minute: well within the ten minutes an expert has.
     assert 200 <= words <= 700
-    assert len(protocol.examples) == 3
+    assert 3 <= len(protocol.examples) <= 5
 
 
 def test_an_unknown_question_lists_those_there_are() -> None:
