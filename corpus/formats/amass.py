@@ -95,11 +95,11 @@ def _numbers(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
     if array.dtype.kind not in "fiu":
         raise InputError(f"expected numbers, got dtype {array.dtype}", file=str(path), place=name)
     if not np.isfinite(array).all():
-        frame = int(np.argwhere(~np.isfinite(array))[0][0])
+        where = np.argwhere(~np.isfinite(array))[0]
         raise InputError(
             "expected finite numbers, got NaN or infinity",
             file=str(path),
-            place=f"{name}, frame {frame}",
+            place=f"{name}, frame {where[0]}" if len(where) else name,
         )
     largest = float(np.abs(array).max(initial=0))
     if largest > FURTHEST:

@@ -93,6 +93,7 @@ def test_ids_come_from_the_path(tmp_path):
     [
         ({"mocap_framerate": None}, "", "the file stores neither"),
         ({"mocap_framerate": np.float64(0)}, "mocap_framerate", "got 0.0"),
+        ({"mocap_framerate": np.float64("nan")}, "mocap_framerate", "expected finite numbers"),
         ({"mocap_framerate": np.array("fast")}, "mocap_framerate", "got dtype <U4"),
         ({"trans": None}, "trans", "got none"),
         ({"trans": np.full((FRAMES, 3), 1e300)}, "trans", "got 1e+300"),
