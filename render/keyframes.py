@@ -6,6 +6,7 @@ to right. MRBench shows frames at 5 per second. Both use the camera of the video
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from render import raster
 from render.clip import RenderSettings, Stage
 from render.marks import INK
 from render.sheet import Picture, sheet
+from render.window import measured, window
 
 PATH_AHEAD = (126, 133, 145)
 """sRGB of the part of the trajectory that is still to come."""
@@ -59,6 +61,7 @@ def keyframes(
     count: int = 6,
     settings: RenderSettings | None = None,
     trajectory: bool = True,
+    crop: bool = True,
 ) -> Keyframes:
     """Draw frames at equal distances, the first and the last among them.
 
@@ -69,17 +72,23 @@ def keyframes(
         settings: As for the video; null for a skeleton of 384 pixels.
         trajectory: Draw the path of the pelvis on the floor: dark where it has been, pale where
             it will go.
+        crop: Show only the box around all these frames, the same in each, so that the person is
+            large; it has as many pixels as the settings' square.
 
     Raises:
         InputError: As ``render_clip``; a count out of range.
     """
     if not 1 <= count <= MOST:
         raise InputError(f"count: expected 1 to {MOST} frames, got {count}")
-    stage = Stage(motion, settings or DEFAULTS)
-    last = stage.frames - 1
-    at = np.linspace(0, last, count) if count > 1 else np.array([last / 2])
-    # Half-way frames are taken down, so that the distances are the same in both directions.
-    return _drawn(motion, stage, np.unique(np.floor(at + 0.5).astype(int)), trajectory)
+    chosen = settings or DEFAULTS
+    small = measured(motion, chosen)
+    at = np.linspace(0, small.frames - 1, count) if count > 1 else np.array([small.frames / 2])
+    frames = [int(frame) for frame in np.unique(np.floor(at + 0.5).clip(max=small.frames - 1))]
+    if crop:
+        shown = window(motion, chosen, frames, area=chosen.size**2, stage=small)
+        return _drawn(motion, shown.stage, frames, trajectory, shown.picture)
+    stage = Stage(motion, chosen)
+    return _drawn(motion, stage, frames, trajectory, stage.picture)
 
 
 def frames_at(
@@ -104,20 +113,30 @@ def frames_at(
         raise InputError(f"fps: expected a number above 0, got {fps:g}")
     stage = Stage(motion, settings or DEFAULTS)
     count = int(np.floor((stage.frames - 1) / stage.fps * fps + 1e-6)) + 1
-    at = np.unique(np.round(np.arange(count) * stage.fps / fps).astype(int))
-    if len(at) > MOST:
-        raise InputError(f"fps: expected at most {MOST} frames, got {len(at)}; take a lower rate")
-    return _drawn(motion, stage, np.minimum(at, stage.frames - 1), trajectory)
+    at = np.round(np.arange(count) * stage.fps / fps).clip(max=stage.frames - 1)
+    frames = [int(frame) for frame in np.unique(at)]
+    if len(frames) > MOST:
+        raise InputError(
+            f"fps: expected at most {MOST} frames, got {len(frames)}; take a lower rate"
+        )
+    return _drawn(motion, stage, frames, trajectory, stage.picture)
 
 
-def _drawn(motion: Motion, stage: Stage, frames: NDArray[np.int64], trajectory: bool) -> Keyframes:
+def _drawn(
+    motion: Motion,
+    stage: Stage,
+    frames: list[int],
+    trajectory: bool,
+    picture: Callable[[int], Picture],
+) -> Keyframes:
     path = floor_path(motion, stage) if trajectory else None
+    ground = stage.ground
     pictures = []
     for frame in frames:
         if path is not None:
-            stage.under(_with_path(stage.ground, path, int(frame)))
-        pictures.append(stage.picture(int(frame)))
-    return Keyframes(pictures, [int(f) for f in frames], [int(f) / stage.fps for f in frames])
+            stage.under(_with_path(ground, path, frame))
+        pictures.append(picture(frame))
+    return Keyframes(pictures, frames, [frame / stage.fps for frame in frames])
 
 
 def floor_path(motion: Motion, stage: Stage) -> NDArray[np.float32]:
@@ -133,15 +152,26 @@ def floor_path(motion: Motion, stage: Stage) -> NDArray[np.float32]:
 def _with_path(ground: Picture, path: NDArray[np.float32], frame: int) -> Picture:
     """Draw the trajectory over the floor, smooth edges by drawing at three times the size."""
     size, fine = ground.shape[0], 3
-    image = Image.fromarray(ground)
-    large = [(float(x) * fine, float(y) * fine) for x, y in path]
     width = max(1, round(size / 110)) * fine
-    for points, colour in ((large, PATH_AHEAD), (large[: frame + 1], INK)):
+    image = Image.fromarray(ground)
+    for points, colour in ((path, PATH_AHEAD), (path[: frame + 1], INK)):
+        line = _spaced(points * fine, width)
         mask = Image.new("L", (size * fine, size * fine))
         pen = ImageDraw.Draw(mask)
-        if len(points) > 1:
-            pen.line(points, 255, width, joint="curve")
-        for x, y in (points[0], points[-1]):
-            pen.ellipse((x - width * 0.9, y - width * 0.9, x + width * 0.9, y + width * 0.9), 255)
+        if len(line) > 1:
+            pen.line(line, 255, width, joint="curve")
+        for x, y in (line[0], line[-1]):
+            pen.ellipse((x - width, y - width * 0.6, x + width, y + width * 0.6), 255)
         image.paste(colour, mask=mask.resize((size, size), Image.Resampling.BOX))
     return np.asarray(image)
+
+
+def _spaced(points: NDArray[np.float32], apart: float) -> list[tuple[float, float]]:
+    """Leave out points nearer than a distance to the one kept before, which would show as beads."""
+    kept = [0]
+    for number in range(1, len(points)):
+        if np.linalg.norm(points[number] - points[kept[-1]]) >= apart:
+            kept.append(number)
+    if kept[-1] != len(points) - 1:
+        kept[-1 if len(kept) > 1 else len(kept) :] = [len(points) - 1]
+    return [(float(x), float(y)) for x, y in points[kept]]

@@ -9,7 +9,7 @@ the pelvis has moved.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,10 @@ from PIL import Image, ImageDraw
 
 from corpus.motion import Motion
 from corpus.problems import InputError
-from render import raster
-from render.actor import skinned
 from render.clip import RenderSettings, Stage
 from render.marks import INK
 from render.sheet import Picture, sheet, write_picture
+from render.window import Viewport, measured, window
 
 STRIDE = 3
 """Frames from one tile to the next (T2MBench leaves it open; ours)."""
@@ -31,17 +30,13 @@ TILE = 200
 """Height of a tile, pixels."""
 MOST = 20 * ROW[1]
 """Most tiles in a strip."""
-BROAD = (0.6, 1.8)
-"""Least and greatest width of a tile over its height."""
-AIR = 0.05
-"""Share of the box around the motion that is left free on each side."""
+WIDEST = 3400
+"""Width in pixels from which on rows become shorter, down to the fewest tiles."""
 HEADER = (
     "Time runs left to right, row by row. Under each tile: frame number; metres the pelvis has "
     "moved towards the viewer's right (+) or left (-), and towards the viewer (+) or away (-). "
     "Person's left limbs blue, right limbs orange."
 )
-
-Viewport = Literal["fixed", "follow"]
 
 
 class Strip(NamedTuple):
@@ -92,8 +87,7 @@ def strip(
     if columns is not None and columns < 1:
         raise InputError(f"columns: expected at least 1 tile, got {columns}")
     chosen = settings or RenderSettings()
-    plain = chosen.model_copy(update={"legend": False, "frame_counter": False, "frame_code": False})
-    small = Stage(motion, plain.model_copy(update={"size": 512, "backend": "raster"}))
+    small = measured(motion, chosen)
     frames = list(range(0, small.frames, stride))
     if len(frames) > MOST:
         raise InputError(
@@ -101,25 +95,25 @@ def strip(
             f"take a stride of {-(-small.frames // MOST)} or crop the motion",
             file=motion.source,
         )
-    boxes = _boxes(small, frames)
-    window = _window(boxes, viewport)
-    size = int(np.clip(2 * round(512 * tile / window[1] / 2), 64, 4096))
-    stage = Stage(motion, plain.model_copy(update={"size": size}))
-    wide, high = (max(2, round(side * size / 512)) for side in window)
-    moved = _displacement(motion, stage)
+    shown = window(motion, chosen, frames, height=tile, viewport=viewport, stage=small)
+    moved = _displacement(motion, shown.stage)
     spread = (float(moved[:, 0].min()), float(moved[:, 0].max()))
-    tiles = []
-    for number, frame in enumerate(frames):
-        box = boxes[number] if viewport == "follow" else _around(boxes)
-        shown = _cut(stage.picture(frame), box * size / 512, wide, high)
-        if viewport == "follow":
-            shown = _with_ruler(shown, float(moved[frame, 0]), spread)
-        tiles.append(shown)
+    tiles = [shown.picture(frame) for frame in frames]
+    if viewport == "follow":
+        tiles = [
+            _with_ruler(drawn, float(moved[frame, 0]), spread)
+            for frame, drawn in zip(frames, tiles, strict=True)
+        ]
     shift = moved[frames]
-    captions = [f"{f}   {x:+.2f}  {z:+.2f} m" for f, (x, z) in zip(frames, shift, strict=True)]
-    wanted = columns or _row_length(len(frames))
+    captions = [
+        f"{frame}   {_signed(x)}  {_signed(z)} m"
+        for frame, (x, z) in zip(frames, shift, strict=True)
+    ]
+    wanted = columns or _row_length(len(frames), shown.wide)
     page = sheet(tiles, wanted, captions, HEADER if header else "")
-    return Strip(page, frames, [f / stage.fps for f in frames], shift, min(wanted, len(frames)))
+    return Strip(
+        page, frames, [f / shown.stage.fps for f in frames], shift, min(wanted, len(frames))
+    )
 
 
 def write_strip(motion: Motion, out: Path, **options: object) -> Strip:
@@ -127,43 +121,6 @@ def write_strip(motion: Motion, out: Path, **options: object) -> Strip:
     drawn = strip(motion, **options)  # type: ignore[arg-type]
     write_picture(out, drawn.picture)
     return drawn
-
-
-def _boxes(stage: Stage, frames: list[int]) -> NDArray[np.float64]:
-    """Return left, top, right, bottom around the body in each frame, pixels: (n, 4)."""
-    world = np.empty_like(stage.actor.vertices)
-    points = np.empty_like(world)
-    boxes = np.empty((len(frames), 4))
-    for number, frame in enumerate(frames):
-        skinned(stage.actor, frame, world)
-        raster.project(world, stage.camera.packed(), points)
-        boxes[number] = *points[:, :2].min(axis=0), *points[:, :2].max(axis=0)
-    return boxes
-
-
-def _around(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
-
-
-def _window(boxes: NDArray[np.float64], viewport: Viewport) -> tuple[float, float]:
-    """Width and height of what a tile shows, pixels of the picture that was measured."""
-    if viewport == "fixed":
-        left, top, right, bottom = _around(boxes)
-        width, height = right - left, bottom - top
-    else:
-        width, height = (boxes[:, 2:] - boxes[:, :2]).max(axis=0)
-    width, height = width * (1 + 2 * AIR), height * (1 + 2 * AIR)
-    low, high = BROAD
-    return max(width, height * low), max(height, width / high)
-
-
-def _cut(picture: Picture, box: NDArray[np.float64], wide: int, high: int) -> Picture:
-    """Cut a tile with the box in its middle; beyond the picture's edge its last pixels go on."""
-    left = round((box[0] + box[2] - wide) / 2)
-    top = round((box[1] + box[3] - high) / 2)
-    rows = np.clip(np.arange(top, top + high), 0, len(picture) - 1)
-    columns = np.clip(np.arange(left, left + wide), 0, picture.shape[1] - 1)
-    return np.ascontiguousarray(picture[rows[:, None], columns])
 
 
 def _displacement(motion: Motion, stage: Stage) -> NDArray[np.float64]:
@@ -188,8 +145,17 @@ def _with_ruler(tile: Picture, at: float, spread: tuple[float, float]) -> Pictur
     return np.asarray(image)
 
 
-def _row_length(count: int) -> int:
-    """Tiles in a row: all of them up to the most, else the length that leaves fewest gaps."""
-    if count <= ROW[1]:
+def _signed(metres: float) -> str:
+    """Two decimals with a sign; no minus before zero."""
+    return f"{round(metres, 2) + 0.0:+.2f}"
+
+
+def _row_length(count: int, wide: int) -> int:
+    """Tiles in a row: one row where it is short, else the length that leaves fewest gaps.
+
+    Broad tiles come in shorter rows, so that the strip is not much wider than ``WIDEST``.
+    """
+    fewest, most = ROW[0], min(ROW[1], max(ROW[0], WIDEST // wide))
+    if count <= most:
         return count
-    return min(range(ROW[1], ROW[0] - 1, -1), key=lambda length: -count % length)
+    return min(range(most, fewest - 1, -1), key=lambda length: -count % length)
