@@ -48,6 +48,23 @@ class ExpertProgress(Frozen):
     active: bool
     """False once revoked."""
 
+    @property
+    def stage(self) -> str:
+        """Where they are, in words.
+
+        Whoever was given an item is past training, or the study has none.
+        """
+        if not self.active:
+            return "access revoked"
+        if self.simulated:
+            return "program"
+        if not self.guidelines_read:
+            return "has not started"
+        given = self.done + self.surplus + self.held
+        if not self.trained and not given:
+            return "in training"
+        return "labelling" if self.held or self.remaining else "finished"
+
 
 class StratumProgress(Frozen):
     """One value of one stratum, e.g. axis = mirror_reflection."""

@@ -98,7 +98,7 @@ def _experts(counts: Progress) -> None:
             expert.held,
             expert.remaining,
             expert.surplus,
-            _stage(expert),
+            expert.stage,
         ]
         for expert in counts.experts
     ]
@@ -108,18 +108,6 @@ def _experts(counts: Progress) -> None:
 
 def _code(expert: ExpertProgress) -> str | Markup:
     return Markup(f"{tag('simulated')} {expert.code}") if expert.simulated else expert.code
-
-
-def _stage(expert: ExpertProgress) -> str:
-    if not expert.active:
-        return "access revoked"
-    if expert.simulated:
-        return "program"
-    if not expert.guidelines_read:
-        return "has not started"
-    if not expert.trained:
-        return "in training"
-    return "labelling" if expert.held or expert.remaining else "finished"
 
 
 def _strata(counts: Progress) -> None:

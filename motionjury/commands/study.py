@@ -268,16 +268,11 @@ def _print_progress(found: Progress) -> None:
         f"{escape(found.name)}: {found.state}, {found.complete} of {found.items} items complete, "
         f"{found.ratings} of {found.ratings_wanted} ratings{mark}"
     )
-    experts = Table("expert", "done", "held", "remaining", "surplus", "training", title="Experts")
+    experts = Table("expert", "done", "held", "remaining", "surplus", "stage", title="Experts")
     for one in found.experts:
-        state = "passed" if one.trained else "open"
-        code = (
-            one.code
-            + (" (simulated)" if one.simulated else "")
-            + ("" if one.active else " (revoked)")
-        )
+        code = one.code + (" (simulated)" if one.simulated else "")
         experts.add_row(
-            code, str(one.done), str(one.held), str(one.remaining), str(one.surplus), state
+            code, str(one.done), str(one.held), str(one.remaining), str(one.surplus), one.stage
         )
     console.print(experts)
     strata = Table("stratum", "value", "items", "complete", "ratings", title="Strata")

@@ -4,7 +4,7 @@ from sqlalchemy import select
 from audit.access import AccessError, add_person
 from audit.answers import AnswerError
 from audit.assignment import next_assignment
-from audit.labelling import study_ratings
+from audit.labelling import study_ratings, submit
 from audit.records import StudyError
 from audit.studies import Gold, add_member, add_training, create_study, free_items, progress
 from audit.training import (
@@ -56,6 +56,38 @@ def test_feedback_says_what_was_wrong_and_why_and_lets_one_try_again(drilled: Wo
         assert standing(session, drilled.study, person).trained
         items = training_items(session, drilled.study, person)
         assert [(one.passed, one.tries) for one in items] == [(True, 2), (True, 1)]
+
+
+def test_stages_of_an_expert(drilled: World) -> None:
+    person = drilled.experts[0]
+
+    def stage() -> str:
+        return progress(session, drilled.study).experts[0].stage
+
+    with drilled.db.write() as session:
+        assert stage() == "has not started"
+        acknowledge_guidelines(session, drilled.study, person)
+        while not standing(session, drilled.study, person).trained:
+            for one in training_items(session, drilled.study, person):
+                assert stage() == "in training"
+                check_training(session, drilled.study, person, one.item_id, RIGHT)
+        assert stage() == "labelling"
+        while (held := next_assignment(session, drilled.study, person)) is not None:
+            assert stage() == "labelling"
+            submit(session, held.id, person, f"stage-{held.item_id}", GOOD, {})
+        assert stage() == "finished"
+
+
+def test_nobody_is_in_training_where_there_is_none(db: Database) -> None:
+    plain = fill(db, items=1)
+    person = plain.experts[0]
+    with db.write() as session:
+        acknowledge_guidelines(session, plain.study, person)
+        held = next_assignment(session, plain.study, person)
+        assert held is not None
+        assert progress(session, plain.study).experts[0].stage == "labelling"
+        submit(session, held.id, person, "only", GOOD, {})
+        assert progress(session, plain.study).experts[0].stage == "finished"
 
 
 def test_training_never_enters_the_data(drilled: World) -> None:
