@@ -57,7 +57,11 @@ def body_chain(positions: NDArray[Any], skeleton: str) -> float:
         difference = positions[:, layout.index(a)] - positions[:, layout.index(b)]
         return float(np.median(np.linalg.norm(difference, axis=-1)))
 
-    trunk = ("pelvis", "spine1", "spine2", "spine3", "neck", "head")
+    trunk = tuple(
+        joint
+        for joint in ("pelvis", "spine1", "spine2", "spine3", "neck", "head")
+        if joint in layout.joints
+    )
     legs = [
         bone(f"{side}_hip", f"{side}_knee") + bone(f"{side}_knee", f"{side}_ankle")
         for side in ("left", "right")

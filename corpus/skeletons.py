@@ -50,7 +50,35 @@ SMPL22 = Skeleton("smpl22", _SMPL24_JOINTS[:22], _SMPL24_PARENTS[:22])
 SMPL24 = Skeleton("smpl24", _SMPL24_JOINTS, _SMPL24_PARENTS)
 """SMPL's 24 joints (Loper et al. 2015)."""
 
-SKELETONS: dict[str, Skeleton] = {s.name: s for s in (SMPL22, SMPL24)}
+KIT21 = Skeleton(
+    "kit21",
+    (
+        "pelvis", "spine1", "spine2", "neck", "head", "left_shoulder", "left_elbow", "left_wrist",
+        "right_shoulder", "right_elbow", "right_wrist", "left_hip", "left_knee", "left_ankle",
+        "left_midfoot", "left_foot", "right_hip", "right_knee", "right_ankle", "right_midfoot",
+        "right_foot",
+    ),
+    (-1, 0, 1, 2, 3, 3, 5, 6, 3, 8, 9, 0, 11, 12, 13, 14, 0, 16, 17, 18, 19),
+)  # fmt: skip
+"""The 21 joints of KIT-ML (Plappert et al. 2016) in the order root, BP, BT, BLN, BUN, LS, LE, LW,
+RS, RE, RW, LH, LK, LA, LMrot, LF, RH, RK, RA, RMrot, RF of the Master Motor Map (Terlemez et al.
+2014). Guo et al. (2022) call joints 11 to 15 right where they work out the heading; MMM's names
+and their own rest offsets (+X) say left."""
+SNAPMOGEN24 = Skeleton(
+    "snapmogen24",
+    (
+        "pelvis", "spine1", "spine2", "spine3", "neck", "neck2", "head", "left_collar",
+        "left_shoulder", "left_elbow", "left_wrist", "right_collar", "right_shoulder",
+        "right_elbow", "right_wrist", "lower_pelvis", "left_hip", "left_knee", "left_ankle",
+        "left_foot", "right_hip", "right_knee", "right_ankle", "right_foot",
+    ),
+    (-1, 0, 1, 2, 3, 4, 5, 3, 7, 8, 9, 3, 11, 12, 13, 0, 15, 16, 17, 18, 15, 20, 21, 22),
+)  # fmt: skip
+"""SnapMoGen's 24 joints (Guo et al. 2025) in the order of its BVH files: ROOT, C_spine0001 to
+0003, C_neck0001 and 0002, C_head, the left arm, the right arm, C_pelvis0001, the left leg, the
+right leg."""
+
+SKELETONS: dict[str, Skeleton] = {s.name: s for s in (SMPL22, SMPL24, KIT21, SNAPMOGEN24)}
 """Skeletons by name."""
 
 KIMODO30_AS_SMPL22: tuple[int, ...] = (

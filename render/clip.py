@@ -105,13 +105,13 @@ def render_clip(
     """Render a motion to an MP4: H.264, yuv420p, constant frame rate, index at the front.
 
     Args:
-        motion: Skeleton ``smpl22`` or ``smpl24``.
+        motion: Any skeleton of ``corpus.skeletons``.
         out: File to write; written under a temporary name and moved.
         settings: How to draw; defaults as in ``RenderSettings``.
         progress: Called with frames done and frames in all.
 
     Raises:
-        InputError: Skeleton that cannot be drawn, clip too long, or coordinates beyond 10 km.
+        InputError: Clip too long, or coordinates beyond 10 km.
         render.video.EncodingError: ffmpeg failed; no file is left.
     """
     from render.video import file_sha256, video_writer
@@ -158,7 +158,7 @@ def render_poster(
     """Write one frame as PNG or JPEG, by the suffix of ``out``.
 
     Args:
-        motion: Skeleton ``smpl22`` or ``smpl24``.
+        motion: Any skeleton of ``corpus.skeletons``.
         out: Picture to write.
         time: Seconds from the start, held within the clip; null for the middle.
         settings: As for the clip.
@@ -237,11 +237,6 @@ class Stage:
 
 
 def _check(motion: Motion) -> None:
-    if motion.skeleton not in ("smpl22", "smpl24"):
-        raise InputError(
-            f"expected joints of skeleton smpl22 or smpl24, got {motion.skeleton!r}",
-            file=motion.source,
-        )
     if motion.duration > MAX_SECONDS:
         raise InputError(
             f"expected at most {MAX_SECONDS:g} s, got {motion.duration:.1f} s; crop it first",

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from corpus.motion import Motion
 from corpus.skeletons import SMPL24
 from render.body import Body
+from render.retarget import body_joints
 
 Floats = NDArray[np.float64]
 
@@ -56,22 +57,27 @@ class Pose(NamedTuple):
     """Mean distance of each source joint from the posed joint, millimetres."""
 
 
-def pose_from_motion(motion: Motion, body: Body) -> Pose:
-    """Pose a body after a motion. Travel in the world is kept as it is, unscaled.
+def pose_from_motion(
+    motion: Motion, body: Body, *, keep_shape: bool = False, refine: bool = False
+) -> Pose:
+    """Pose a body after a motion. Travel over the floor is kept as it is, unscaled.
 
     Args:
-        motion: Skeleton ``smpl22`` or ``smpl24``.
+        motion: Any skeleton of ``corpus.skeletons``; see ``render.retarget``.
         body: The body to pose, in its own size.
+        keep_shape: Leave the body its own bones instead of stretching them to the source's; each
+            frame is then raised or lowered until the lowest joint is as high as the source's, so
+            that feet meet the floor when the source's do.
+        refine: Improve positions-only poses by gradient descent, see ``render.refine``.
 
     Raises:
-        ValueError: Another skeleton.
+        InputError: A skeleton that lacks joints that a body needs.
     """
-    if motion.skeleton not in ("smpl22", "smpl24"):
-        raise ValueError(f"motion: expected skeleton smpl22 or smpl24, got {motion.skeleton!r}")
-    observed = motion.positions.astype(np.float64)
+    source = body_joints(motion)
+    observed = source.positions
     joints = _source_joints(observed, body)
-    if motion.local_rotations is not None:
-        rotations = _world_rotations(motion.local_rotations.astype(np.float64))
+    if source.rotations is not None:
+        rotations = _world_rotations(source.rotations)
         joints = aimed = _with_bones(joints, _seen_bones(observed, rotations))
     else:
         for centre, around in RIGID.items():
@@ -81,15 +87,23 @@ def pose_from_motion(motion: Motion, body: Body) -> Pose:
             joints = _with_bones(joints, {j: bones[j] for j in chosen})
         aimed = _calibrated(observed, joints, motion.fps)
         rotations = _inverse_kinematics(observed, aimed, motion.fps)
-    centres = forward(rotations, joints, observed[:, 0])
-    reached = forward(rotations, aimed, observed[:, 0])
+        if refine:
+            from render.refine import refined
+
+            rotations = refined(rotations, aimed, observed, motion.fps)
+    root = observed[:, 0]
+    if keep_shape:
+        joints = aimed = body.joints.astype(np.float64)
+        own = forward(rotations, joints, root)[:, : observed.shape[1], 1]
+        root = root + np.outer(observed[..., 1].min(axis=1) - own.min(axis=1), [0.0, 1.0, 0.0])
+    centres = forward(rotations, joints, root)
+    reached = forward(rotations, aimed, root)
     error = np.linalg.norm(reached[:, : observed.shape[1]] - observed, axis=2).mean(axis=0) * 1000
-    names = motion.layout.joints
     return Pose(
         joints.astype(np.float32),
         rotations,
         centres,
-        {name: round(float(mm), 2) for name, mm in zip(names, error, strict=True)},
+        {name: round(float(error[JOINT[name]]), 2) for name in source.measured},
     )
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from corpus.motion import Motion
-from corpus.skeletons import SMPL22, SMPL24
+from corpus.skeletons import SKELETONS, SMPL22, SMPL24
 from render.body import load_body
 from render.pose import forward, pose_from_motion
 from tests.render.poses import STAND, left_arm_up, motion_of, striding
@@ -106,3 +106,88 @@ def test_forward_of_no_rotation_is_the_rest():
     joints = load_body().joints.astype(float)
     posed = forward(np.tile(np.eye(3), (1, 24, 1, 1)), joints, joints[:1])
     assert posed[0] == pytest.approx(joints, abs=1e-6)
+
+
+FROM_SMPL = {
+    "kit21": {"spine1": "spine1", "spine2": "spine3", "left_midfoot": None, "right_midfoot": None},
+    "snapmogen24": {"neck2": None, "lower_pelvis": "pelvis"},
+}
+"""Joints of other skeletons that are not SMPL's joint of the same name; null: between the two."""
+
+
+def _as(skeleton, motion):
+    """The same person as another skeleton would have recorded them."""
+    layout = SKELETONS[skeleton]
+    named = FROM_SMPL[skeleton]
+    paths = []
+    for joint in layout.joints:
+        name = named.get(joint, joint)
+        if name is not None:
+            paths.append(motion.joint(name))
+        elif joint == "neck2":
+            paths.append((motion.joint("neck") + motion.joint("head")) / 2)
+        else:
+            side = joint.split("_")[0]
+            paths.append((motion.joint(f"{side}_ankle") + motion.joint(f"{side}_foot")) / 2)
+    return Motion(positions=np.stack(paths, axis=1), fps=motion.fps, skeleton=skeleton)
+
+
+@pytest.mark.parametrize("skeleton", FROM_SMPL)
+def test_other_skeletons_pose_the_body_as_smpl_does(skeleton):
+    motion = striding(rotations=False)
+    body = load_body()
+    ours = pose_from_motion(motion, body)
+    theirs = pose_from_motion(_as(skeleton, motion), body)
+    limbs = [
+        SMPL22.index(f"{side}_{joint}")
+        for side in ("left", "right")
+        for joint in ("hip", "knee", "ankle", "foot", "shoulder", "elbow", "wrist")
+    ]
+    assert np.abs(theirs.positions[:, limbs] - ours.positions[:, limbs]).max() < 0.03
+    assert max(theirs.fit_error_mm.values()) < 30
+    assert ("left_collar" in theirs.fit_error_mm) is (skeleton == "snapmogen24")
+    assert {"left_wrist", "right_foot", "head"} <= set(theirs.fit_error_mm)
+
+
+@pytest.mark.parametrize("skeleton", FROM_SMPL)
+def test_left_stays_left_in_other_skeletons(skeleton):
+    local = {"left_hip": [[0, 0, 0], [-80, 0, 0]], "right_shoulder": [[0, 0, 70], [0, 0, -70]]}
+    pose = pose_from_motion(_as(skeleton, motion_of(local, rotations=False)), load_body())
+    rise = pose.positions[1, :, 1] - pose.positions[0, :, 1]
+    assert rise[SMPL22.index("left_knee")] > 0.2
+    assert abs(rise[SMPL22.index("right_knee")]) < 0.03
+    assert rise[SMPL22.index("right_wrist")] > 0.4
+    assert abs(rise[SMPL22.index("left_wrist")]) < 0.03
+
+
+def test_a_body_of_its_own_size_meets_the_floor_when_the_source_does():
+    frames = 20
+    root = np.stack([np.zeros(frames), 0.95 + 0.5 * np.hanning(frames), np.zeros(frames)], axis=1)
+    bend = np.linspace(0, 70, frames)[:, None] * [1, 0, 0]
+    motion = motion_of({"left_knee": bend}, root=root, rotations=False)
+    body = load_body()
+    small = body._replace(joints=body.joints * np.float32(0.7))
+    pose = pose_from_motion(motion, small, keep_shape=True)
+    assert pose.joints == pytest.approx(small.joints, abs=1e-6)
+    assert pose.positions[:, :22, 1].min(axis=1) == pytest.approx(
+        motion.positions[..., 1].min(axis=1), abs=1e-6
+    )
+    assert max(pose.fit_error_mm.values()) > 30
+
+
+def test_refinement_brings_joints_closer_without_shaking():
+    rng = np.random.default_rng(1)
+    motion = striding(16, rotations=False)
+    # The source's bones change their length, as those of estimated poses do.
+    noisy = (
+        motion.positions + rng.normal(0, 0.02, (1, 22, 3)) * np.linspace(-1, 1, 16)[:, None, None]
+    )
+    seen = Motion(positions=noisy, fps=30)
+    plain, better = (pose_from_motion(seen, load_body(), refine=r) for r in (False, True))
+
+    def mean(pose):
+        return np.mean(list(pose.fit_error_mm.values()))
+
+    assert mean(better) < 0.8 * mean(plain)
+    steps = [_apart(p.rotations[:-1], p.rotations[1:]) for p in (plain, better)]
+    assert steps[1].mean() < 1.2 * steps[0].mean()
