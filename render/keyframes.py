@@ -7,6 +7,7 @@ to right. MRBench shows frames at 5 per second. Both use the camera of the video
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from corpus.problems import InputError
 from render import raster
 from render.clip import RenderSettings, Stage
 from render.marks import INK
-from render.sheet import Picture, sheet
+from render.sheet import Picture, sheet, write_picture
 from render.window import measured, window
 
 PATH_AHEAD = (126, 133, 145)
@@ -54,6 +55,23 @@ class Keyframes(NamedTuple):
         """
         wide = columns or (len(self.pictures) if len(self.pictures) <= 6 else 5)
         return sheet(self.pictures, wide, self.captions())
+
+    def write(self, out: Path, kind: str = "png", columns: int | None = None) -> list[Path]:
+        """Write one picture of all, or one file for each frame; return the files.
+
+        Args:
+            out: A PNG or JPEG by its suffix, or, without suffix, a folder for ``001.png``, …
+            kind: ``png`` or ``jpg`` for the files in a folder.
+            columns: As in ``as_one``.
+        """
+        if out.suffix:
+            write_picture(out, self.as_one(columns))
+            return [out]
+        digits = max(3, len(str(len(self.pictures))))
+        files = [out / f"{n:0{digits}d}.{kind}" for n in range(1, len(self.pictures) + 1)]
+        for file, picture in zip(files, self.pictures, strict=True):
+            write_picture(file, picture)
+        return files
 
 
 def keyframes(

@@ -116,9 +116,21 @@ def strip(
     )
 
 
-def write_strip(motion: Motion, out: Path, **options: object) -> Strip:
+def write_strip(
+    motion: Motion,
+    out: Path,
+    stride: int = STRIDE,
+    settings: RenderSettings | None = None,
+    *,
+    columns: int | None = None,
+    tile: int = TILE,
+    viewport: Viewport = "fixed",
+    header: bool = True,
+) -> Strip:
     """Draw a strip and write it as PNG or JPEG by the suffix of ``out``; see ``strip``."""
-    drawn = strip(motion, **options)  # type: ignore[arg-type]
+    drawn = strip(
+        motion, stride, settings, columns=columns, tile=tile, viewport=viewport, header=header
+    )
     write_picture(out, drawn.picture)
     return drawn
 

@@ -1,0 +1,132 @@
+"""What the commands of `motionjury render` share: options, reading a motion, refusals."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from corpus.formats.source import Up
+from corpus.problems import InputError
+
+if TYPE_CHECKING:
+    from corpus.motion import Motion
+    from render.clip import RenderSettings
+
+FileArgument = Annotated[Path, typer.Argument(help="Motion file.")]
+FpsOption = Annotated[
+    float | None, typer.Option(help="Frames per second of the motion, where it stores none.")
+]
+UpOption = Annotated[Up | None, typer.Option(help="Upward axis of the motion; measured if absent.")]
+SizeOption = Annotated[int, typer.Option(help="Width and height in pixels, even, 64 to 4096.")]
+VideoFpsOption = Annotated[float, typer.Option(help="Frames per second of the video.")]
+BackendOption = Annotated[
+    Literal["auto", "raster", "pyrender"],
+    typer.Option(
+        help="What draws: raster on the processor, pyrender by OpenGL on EGL; auto takes pyrender "
+        "where there is a graphics processor."
+    ),
+]
+ViewOption = Annotated[
+    Literal["mesh", "skeleton"], typer.Option(help="The embedded body, or the bare joints.")
+]
+ArrowOption = Annotated[
+    bool, typer.Option("--facing-arrow", help="Show on the floor where the person faces.")
+]
+LegendOption = Annotated[
+    bool, typer.Option("--legend", help="Name the sides of the viewer and those of the person.")
+]
+CounterOption = Annotated[
+    bool, typer.Option("--frame-counter", help="Number each frame in a corner, from 0.")
+]
+
+
+def read_motion(file: Path, fps: float | None, up: Up | None) -> Motion:
+    """Read one motion from a file that the user named.
+
+    Raises:
+        InputError: The file or the rate.
+    """
+    from corpus.formats.source import ReadOptions
+    from corpus.reading import open_motion
+
+    if fps is not None and not 0 < fps <= 1000:
+        raise InputError(f"--fps: expected a number in (0, 1000], got {fps:g}")
+    motion = open_motion(file, ReadOptions(fps=fps, up=up))
+    return motion.model_copy(update={"source": str(file)})
+
+
+def settings_of(**fields: object) -> RenderSettings:
+    """Return checked settings; a mistake is told by the option's name.
+
+    Raises:
+        InputError: A value out of range.
+    """
+    from pydantic import ValidationError
+
+    from render.clip import RenderSettings
+
+    try:
+        return RenderSettings.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        message = str(first["msg"]).removeprefix("Value error, ")
+        if not first["loc"]:
+            raise InputError(f"--{message}") from error
+        name = {"fps": "video-fps"}.get(str(first["loc"][0]), str(first["loc"][0]))
+        came = "" if "got" in message else f", got {first['input']}"
+        raise InputError(f"--{name}: {message}{came}") from error
+
+
+def check_out(out: Path, *suffixes: str) -> None:
+    """Refuse an output file of another kind, or a folder.
+
+    Raises:
+        InputError: What was expected and what came.
+    """
+    if out.suffix.lower() not in suffixes:
+        raise InputError(
+            f"--out: expected a file name ending in {', '.join(suffixes)}, got {out.name!r}"
+        )
+    if out.is_dir():
+        raise InputError("expected a file to write, got a folder", file=str(out))
+
+
+@contextmanager
+def failures(out: Path) -> Iterator[None]:
+    """Say a failed encoding or an unwritable folder in one line."""
+    from render.video import EncodingError
+
+    try:
+        yield
+    except EncodingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(1) from error
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", file=str(out)) from error
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr; nothing where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(
+        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def fit_warning(fit_error_mm: dict[str, float]) -> str | None:
+    """Return a line on joints that the body misses by over 30 mm, or null."""
+    far = {name: mm for name, mm in fit_error_mm.items() if mm > 30}
+    if not far:
+        return None
+    worst = max(far, key=lambda name: far[name])
+    return f"the body misses {len(far)} joints by over 30 mm, most {worst}: {far[worst]:.0f} mm"
