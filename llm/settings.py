@@ -32,7 +32,7 @@ class LlmSettings(Frozen):
     api_key_env: str | None = None
     """Environment variable that holds the key; null sends ``EMPTY``, as local servers want."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
-    """Sampling temperature; null sends none, as some reasoning models demand."""
+    """Sampling temperature; null (``"none"`` in TOML) sends none, as some models demand."""
     seed: int | None = None
     """Seed sent along; most servers do not promise the same answer for it."""
     max_tokens: int = Field(default=1024, ge=1)
@@ -61,6 +61,11 @@ class LlmSettings(Frozen):
     """Price of a million reply tokens in US dollars; null is unknown, never free."""
     tokens_per_image: int = Field(default=1_000, ge=1)
     """Tokens one picture is reckoned at before the run (ours; servers differ)."""
+
+    @field_validator("temperature", mode="before")
+    @classmethod
+    def _no_temperature(cls, value: Any) -> Any:
+        return None if value == "none" else value
 
     @field_validator("base_url")
     @classmethod

@@ -41,7 +41,9 @@ def test_endpoint_and_key_belong_together(table, environ, expected):
 
 
 def test_options_win_over_the_table():
-    found = llm_settings({"model": "m", "base_url": LOCAL}, {}, model="n", seed=None, concurrency=3)
+    table = {"model": "m", "base_url": LOCAL, "temperature": "none"}
+    found = llm_settings(table, {}, model="n", seed=None, concurrency=3)
+    assert "temperature" not in found.parameters()
     assert (found.model, found.concurrency, found.seed) == ("n", 3, None)
 
 
