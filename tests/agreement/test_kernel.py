@@ -156,3 +156,18 @@ def test_a_rare_label_and_few_items_are_warned_of():
     assert any("only 5 items carry a label other than 'a'" in w for w in rare.warnings)
     assert not any("are resampled" in w for w in rare.warnings)
     assert any("undefined in" in w for w in rare.find("fleiss_kappa").warnings)
+
+
+def test_units_are_drawn_multinomially():
+    from agreement.kernel import draw, make_design
+
+    ratings = noisy(400, raters=2, q=2, seed=9)
+    design = make_design(ratings)
+    counts = np.concatenate(list(draw(design, 20_000, seed=3)))
+    assert (counts.sum(axis=1) == 400).all()
+    p = design.multiplicity / 400
+    spread = np.sqrt(400 * p * (1 - p))
+    assert np.abs(counts.mean(axis=0) - 400 * p).max() < 5 * spread.max() / np.sqrt(20_000)
+    covariance = np.cov(counts.T)
+    expected = 400 * (np.diag(p) - np.outer(p, p))
+    assert np.abs(covariance - expected).max() < 0.05 * expected.diagonal().max()
