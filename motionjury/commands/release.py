@@ -83,6 +83,8 @@ def build(
     print(
         f"{built.out}: {built.counts.kept} items, {dropped} excluded, {built.counts.labels} labels"
     )
+    if not built.counts.kept:
+        print("no item was accepted: this release holds none", file=sys.stderr)
     if built.counts.simulated_labels:
         print(f"SIMULATED: {built.counts.simulated_labels} labels were made by a program")
     print(f"manifest SHA-256 {built.manifest_sha256}")
