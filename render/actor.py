@@ -36,21 +36,26 @@ class Actor(NamedTuple):
     """Mean distance of each joint from the source's, millimetres; empty where exact."""
     lift: float = 0.0
     """Metres by which the actor was raised from the source to stand on the floor."""
+    correctives: NDArray[np.float32] | None = None
+    """(P, V * 3) metres added to the rest vertices per unit of ``bends``; null for none."""
+    bends: NDArray[np.float32] | None = None
+    """(T, P) entries of R - I of the joints' local rotations, frame by frame."""
 
 
-def mesh_actor(motion: Motion, body: Body | None = None) -> Actor:
+def mesh_actor(motion: Motion, body: Body | None = None, *, refine: bool = False) -> Actor:
     """Put a body into a motion, standing on the floor Y = 0 at the clip's lowest point.
 
     The body takes the source's bone lengths, so that hands and feet reach where the source has
-    them and travel needs no scaling.
+    them and travel needs no scaling; a body whose shape was asked for keeps its own.
 
     Args:
-        motion: Skeleton ``smpl22`` or ``smpl24``.
+        motion: Any skeleton of ``corpus.skeletons``.
         body: The body; null for the embedded one.
+        refine: Improve the pose by gradient descent, see ``render.refine``.
     """
     chosen = body or load_body()
-    pose = pose_from_motion(motion, chosen)
-    shaped = reshaped(chosen, pose.joints)
+    pose = pose_from_motion(motion, chosen, keep_shape=chosen.own_shape, refine=refine)
+    shaped = chosen if chosen.own_shape else reshaped(chosen, pose.joints)
     turns = pose.rotations @ shaped.bind_turns
     offset = pose.positions - np.einsum("tjab,jb->tja", turns, shaped.bind_joints)
     transforms = np.concatenate([turns, offset[..., None]], axis=3).astype(np.float32)
@@ -64,6 +69,16 @@ def mesh_actor(motion: Motion, body: Body | None = None) -> Actor:
         transforms,
         pose.fit_error_mm,
     )
+    if shaped.correctives is not None:
+        own = shaped.correctives
+        count = len(own) // 9
+        parents = np.array(shaped.parents[1 : count + 1])
+        above = np.swapaxes(pose.rotations[:, parents], 2, 3)
+        local = above @ pose.rotations[:, 1 : count + 1] - np.eye(3)
+        actor = actor._replace(
+            correctives=own.reshape(len(own), -1),
+            bends=local.reshape(len(local), -1).astype(np.float32),
+        )
     return grounded(actor)
 
 
@@ -107,9 +122,13 @@ def skinned(actor: Actor, frame: int, out: NDArray[np.float32]) -> None:
     """Fill (V, 3) world vertices of one frame."""
     from render import raster
 
-    raster.skin(
-        actor.vertices, actor.weight_joints, actor.weight_values, actor.transforms[frame], out
-    )
+    rest = actor.vertices
+    if actor.correctives is not None and actor.bends is not None:
+        # What is not the body's skin, say an arrow on the floor, comes after its vertices.
+        change = (actor.bends[frame] @ actor.correctives).reshape(-1, 3)
+        rest = rest.copy()
+        rest[: len(change)] += change
+    raster.skin(rest, actor.weight_joints, actor.weight_values, actor.transforms[frame], out)
 
 
 def grounded(actor: Actor) -> Actor:

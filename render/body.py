@@ -1,4 +1,7 @@
-"""The embedded body: a neutral adult in SMPL's 24-joint layout, Y up, facing +Z."""
+"""A skinned body in SMPL's 24 joints, and the embedded one: Y up, facing +Z.
+
+The embedded body is a neutral adult of no licensed model; those are read by ``render.licensed``.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,11 @@ class Body(NamedTuple):
     """(24, 3, 3) rotation of each joint's flesh from the bind pose to the T-pose."""
     parents: tuple[int, ...]
     """Parent of each joint, -1 for the root."""
+    correctives: NDArray[np.float32] | None = None
+    """(9 P, V, 3) metres added to the rest vertices per entry of R - I of the local rotations of
+    joints 1 to P (Loper et al. 2015, eq. 9); null for a body that has none."""
+    own_shape: bool = False
+    """The body's shape was asked for: its bones are not stretched to the source's."""
 
 
 @lru_cache(maxsize=1)
@@ -104,8 +112,10 @@ def reshaped(body: Body, joints: NDArray[np.float32]) -> Body:
     local = body.vertices[:, None] - body.bind_joints[chosen]
     carried = np.einsum("vkab,vkb->vka", move[chosen], local) + bind[chosen]
     vertices = (carried * body.weight_values[:, :, None]).sum(axis=1)
+    correctives = body.correctives
     return body._replace(
         vertices=vertices.astype(np.float32),
+        correctives=None if correctives is None else correctives * np.float32(scale),
         joints=joints.astype(np.float32),
         bind_joints=bind.astype(np.float32),
     )

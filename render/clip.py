@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from pydantic import Field, field_validator, model_validator
 from benchmarks.items import Frozen
 from corpus.motion import Motion
 from corpus.problems import InputError
+
+if TYPE_CHECKING:
+    from render.body import Body
 
 RENDERER_VERSION = 1
 """Raised when the same motion and settings give another picture; part of the stimulus key."""
@@ -42,6 +45,17 @@ class RenderSettings(Frozen):
     """``raster`` draws on the processor and needs no graphics driver, ``pyrender`` by OpenGL on
     EGL; ``auto`` takes ``pyrender`` where EGL has a graphics processor, else ``raster``."""
 
+    body: Literal["embedded", "smpl", "smplh", "smplx"] = "embedded"
+    """The body that is drawn; all but the embedded one come from ``bodies``."""
+    gender: Literal["neutral", "male", "female"] = "neutral"
+    """Which file of a licensed body."""
+    betas: tuple[float, ...] | None = None
+    """Shape of a licensed body, which it then keeps; null stretches the mean shape's bones to the
+    source's."""
+    bodies: Path | None = Field(default=None, exclude=True)
+    """Folder with licensed bodies, see ``render.licensed``; a path of this machine, not stored."""
+    refine: bool = False
+    """Improve poses found from positions by gradient descent, see ``render.refine``."""
     facing_arrow: bool = False
     """An arrow on the floor shows where the person faces."""
     legend: bool = False
@@ -50,6 +64,16 @@ class RenderSettings(Frozen):
     """The frame's number, from 0, small in a corner."""
     frame_code: bool = False
     """The frame's number as blocks that a test can read, see ``render.marks.draw_code``."""
+
+    @model_validator(mode="after")
+    def _shaped(self) -> Self:
+        if self.body == "embedded" and (self.betas is not None or self.gender != "neutral"):
+            raise ValueError("body: expected smpl, smplh or smplx with a gender or betas")
+        if self.body != "embedded" and self.bodies is None:
+            raise ValueError(f"bodies: expected the folder with {self.body}, got none")
+        if self.betas is not None and not np.isfinite(self.betas).all():
+            raise ValueError(f"betas: expected finite numbers, got {list(self.betas)}")
+        return self
 
     @model_validator(mode="after")
     def _legible(self) -> Self:
@@ -92,6 +116,11 @@ def stimulus_key(motion: Motion, settings: RenderSettings) -> str:
     The hash covers motion, settings (``auto`` as the backend it stands for) and renderer version.
     """
     fields = settings.model_dump() | {"backend": chosen_backend(settings)}
+    if settings.body != "embedded" and settings.bodies is not None:
+        from render.licensed import model_file, model_hash
+
+        file = model_file(settings.bodies, settings.body, settings.gender)
+        fields["body"] = f"{settings.body} {model_hash(file)}"
     text = json.dumps([RENDERER_VERSION, motion.content_hash(), fields], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -175,6 +204,21 @@ def render_poster(
     Image.fromarray(frame).save(out)
 
 
+def body_of(settings: RenderSettings) -> Body:
+    """Return the body that settings ask for.
+
+    Raises:
+        InputError: A licensed body that is not in its folder, or not readable.
+    """
+    from render.body import load_body
+
+    if settings.body == "embedded" or settings.bodies is None:
+        return load_body()
+    from render.licensed import load_licensed
+
+    return load_licensed(settings.bodies, settings.body, settings.gender, settings.betas)
+
+
 def chosen_backend(settings: RenderSettings) -> str:
     """Return the backend that settings stand for on this machine: ``raster`` or ``pyrender``."""
     if settings.backend != "auto":
@@ -203,8 +247,10 @@ class Stage:
 
         _check(motion)
         resampled = motion.resampled(settings.fps)
-        make = actor.mesh_actor if settings.view == "mesh" else actor.skeleton_actor
-        self.actor = make(resampled)
+        if settings.view == "skeleton":
+            self.actor = actor.skeleton_actor(resampled)
+        else:
+            self.actor = actor.mesh_actor(resampled, body_of(settings), refine=settings.refine)
         self.fps = settings.fps
         self.frames = len(self.actor.transforms)
         seen = _extent(resampled, self.actor.lift)
