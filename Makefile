@@ -10,16 +10,16 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export OMP_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test lint types contract doctest unit setup setup-dev clean
+.PHONY: demo test lint types contract doctest unit setup setup-dev player clean
 
 demo: setup
 	$(BIN)/motionjury demo
 
 test: setup-dev lint types contract doctest unit
 
-setup: .make/runtime
+setup: .make/runtime .make/player
 
-setup-dev: .make/dev
+setup-dev: .make/dev .make/player
 
 .make/runtime: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -38,12 +38,23 @@ setup-dev: .make/dev
 	$(PIP) --no-deps -r requirements-oracles.txt
 	@mkdir -p .make && touch $@
 
+# The 3D view. Where it cannot be built this says why, succeeds, and is tried again next time.
+player: .make/player
+
+.make/player: .make/runtime requirements-player.txt scripts/build-player.sh \
+  annotation_app/player/package.json annotation_app/player/package-lock.json \
+  $(wildcard annotation_app/player/player3d/*.ts)
+	@sh scripts/build-player.sh
+
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: setup-dev
 	$(BIN)/mypy $(PACKAGES)
+	@if test -e .make/player; then cd annotation_app/player && \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" node_modules/.bin/tsc --noEmit; \
+	  else echo "TypeScript not checked: the 3D view could not be built, see .make/player.log"; fi
 
 contract: setup-dev
 	$(BIN)/lint-imports

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from annotation_app.form import legend, minutes_left, task_data
+from annotation_app.view3d import offer
 from audit.access import grant_media
 from audit.assignment import claimable, next_assignment, upcoming
 from audit.blind import BlindItem, blind_item, blind_training
@@ -151,4 +152,5 @@ def _state(
         "progress": progress,
         "preload": preload,
         "legend": legend(),
+        "view3d": offer(study),
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -12,6 +14,11 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from annotation_app.context import AppContext
 from annotation_app.identity import person_id_of
 from audit.access import AccessError, media_for_token
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from store.clips import Media
 
 
 def serve_clip(context: AppContext, request: Request) -> Response:
@@ -27,17 +34,39 @@ def serve_clip(context: AppContext, request: Request) -> Response:
     Returns:
         The clip (200, or 206 for a range), or one plain line with 403 or 404.
     """
+    return serve_file(context, request, media_for_token, ".mp4", "video/mp4")
+
+
+def serve_file(
+    context: AppContext,
+    request: Request,
+    allowed: Callable[[Session, str, str], Media],
+    suffix: str,
+    media_type: str,
+) -> Response:
+    """Answer with a file of the clip behind a token.
+
+    Args:
+        context: The server's context.
+        request: Request with ``token`` in its path.
+        allowed: Returns the clip of a session, token and person, or raises ``AccessError``.
+        suffix: Which of the clip's files, e.g. ``.mp4``.
+        media_type: Type of the answer.
+
+    Returns:
+        The file (200, or 206 for a range), or one plain line with 403 or 404.
+    """
     token = str(request.path_params["token"])
     person_id = person_id_of(context, request.cookies)
     if person_id is None:
         return _refused(403)
     try:
         with context.db.read() as session:
-            media = media_for_token(session, token, person_id)
+            media = allowed(session, token, person_id)
     except AccessError:
         return _refused(403)
     root = context.media_dir.resolve()
-    path = (root / media.file).resolve()
+    path = (root / media.file).with_suffix(suffix).resolve()
     if not path.is_relative_to(root):
         return _refused(404)
     try:
@@ -46,10 +75,10 @@ def serve_clip(context: AppContext, request: Request) -> Response:
         return _refused(404)
     if not stat.S_ISREG(status.st_mode):
         return _refused(404)
-    version = f"{token}:{status.st_size}:{status.st_mtime_ns}".encode()
+    version = f"{token}:{suffix}:{status.st_size}:{status.st_mtime_ns}".encode()
     return FileResponse(
         path,
-        media_type="video/mp4",
+        media_type=media_type,
         stat_result=status,
         headers={
             "Cache-Control": "private, max-age=3600",

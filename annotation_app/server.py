@@ -21,6 +21,7 @@ from annotation_app.context import AppContext, set_context
 from annotation_app.identity import COOKIE, Signer, set_cookie
 from annotation_app.media import serve_clip
 from annotation_app.plain import plain_page, sentence
+from annotation_app.view3d import serve_body, serve_motion, serve_script
 from annotation_app.work import answer_post
 from audit.access import AccessError, redeem
 from corpus.problems import InputError
@@ -93,7 +94,8 @@ def build_app(context: AppContext, *, open_url: str | None = None) -> App:
         open_url: Address to open in a browser once the server is up.
 
     Returns:
-        Streamlit's app with ``/enter``, ``/leave``, ``/clip``, ``/work`` and ``/health``.
+        Streamlit's app with ``/enter``, ``/leave``, ``/clip``, ``/player``, ``/body``, ``/work``
+        and ``/health``.
     """
     set_context(context)
 
@@ -110,6 +112,9 @@ def build_app(context: AppContext, *, open_url: str | None = None) -> App:
             Route("/enter/{invite}", partial(_enter, context)),
             Route("/leave", _leave),
             Route("/clip/{token}", partial(_clip, context)),
+            Route("/clip/{token}/motion", partial(_motion, context)),
+            Route("/player/{digest}.js", _script),
+            Route("/body/{digest}", _body),
             Route("/work/{action}", partial(answer_post, context), methods=["POST"]),
             Route("/health", partial(_health, context)),
         ],
@@ -202,6 +207,18 @@ async def _leave(_request: Request) -> Response:
 
 async def _clip(context: AppContext, request: Request) -> Response:
     return await run_in_threadpool(serve_clip, context, request)
+
+
+async def _motion(context: AppContext, request: Request) -> Response:
+    return await run_in_threadpool(serve_motion, context, request)
+
+
+async def _script(request: Request) -> Response:
+    return await run_in_threadpool(serve_script, request)
+
+
+async def _body(request: Request) -> Response:
+    return await run_in_threadpool(serve_body, request)
 
 
 async def _health(context: AppContext, _request: Request) -> Response:

@@ -116,9 +116,15 @@ def write_glb(
 
 @lru_cache(maxsize=1)
 def mesh_glb() -> bytes:
-    """Return the embedded body in the T-pose as GLB, without animation: the player's mesh."""
+    """Return the embedded body in the T-pose as GLB, without animation: the player's mesh.
+
+    ``asset.extras.look`` holds what the video is drawn with, so that the player draws it alike:
+    colours (sRGB, 0 to 255) of ``backdrop``, ``floor`` and ``line``, ``grid`` in metres, ``lights``
+    (direction in the camera's axes, strength), ``ambient``, ``shadow`` and ``shadow_height``.
+    """
     document = Document()
     _add_body(document, load_body())
+    document.json["asset"]["extras"] = {"look": _look()}
     return document.to_bytes()
 
 
@@ -145,6 +151,23 @@ def animation_glb(motion: Motion, settings: RenderSettings | None = None) -> byt
     _add_camera(document, take.camera, take.root)
     _add_animation(document, take, scale, new / scale)
     return document.to_bytes()
+
+
+def _look() -> dict[str, Any]:
+    from render import paint, scene
+
+    lights = np.array(scene.LIGHTS)
+    lights[:, :3] /= np.linalg.norm(lights[:, :3], axis=1, keepdims=True)
+    return {
+        "backdrop": scene.BACKDROP.tolist(),
+        "floor": scene.FLOOR.tolist(),
+        "line": scene.LINE.tolist(),
+        "grid": scene.GRID,
+        "lights": lights.round(6).tolist(),
+        "ambient": scene.AMBIENT,
+        "shadow": paint.SHADOW,
+        "shadow_height": paint.SHADOW_HEIGHT,
+    }
 
 
 def write_animation(motion: Motion, out: Path, settings: RenderSettings | None = None) -> None:

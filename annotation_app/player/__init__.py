@@ -1,4 +1,7 @@
-"""The labelling component: markup, style and script, read as they are; no build step."""
+"""The labelling component: markup, style and script, read as they are; no build step.
+
+Only the 3D view is built, from ``player3d/`` into ``dist/``; see ``annotation_app.view3d``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("player.js", "form.js", "post.js", "labelling.js")
+_SCRIPTS = ("player.js", "form.js", "post.js", "view3d.js", "labelling.js")
 
 
 @cache

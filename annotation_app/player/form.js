@@ -204,6 +204,6 @@ class AnswerForm {
   letter(option) {
     const value = option.value.toLowerCase();
     const letter = { yes: "y", no: "n", unsure: "u" }[value] ?? value;
-    return /^[a-z]$/.test(letter) && !"rcstgb".includes(letter) ? letter : null;
+    return /^[a-z]$/.test(letter) && !"rcstgbvxhjklz".includes(letter) ? letter : null;
   }
 }

@@ -9,6 +9,7 @@ class Desk {
     this.root = root;
     this.find = (selector) => root.querySelector(selector);
     this.player = new ClipPlayer(root);
+    this.space = new ClipView3D(root, this.player);
     this.form = new AnswerForm(root, (typing) => this.changed(typing));
     this.watch = new Stopwatch();
     this.state = null;
@@ -24,6 +25,7 @@ class Desk {
     this.onKey = (event) => this.key(event);
     this.onVisibility = () => {
       this.watch.visibility();
+      this.space.visibility();
       if (document.visibilityState === "hidden") this.flush();
     };
   }
@@ -38,6 +40,8 @@ class Desk {
     document.removeEventListener("keydown", this.onKey, true);
     document.removeEventListener("visibilitychange", this.onVisibility);
     this.player.video?.pause();
+    // After a rerun the page is still there; only one that is gone gives its canvas back.
+    setTimeout(() => { if (!this.root.isConnected) this.space.dispose(); });
   }
 
   // Called on every rerun of the Streamlit script; the page's own state is newer.
@@ -62,6 +66,7 @@ class Desk {
     this.watch.start(task.activity?.seconds ?? 0);
     this.player.load(task.clip, task.activity);
     this.player.preload(state.preload);
+    this.space.load(state.view3d, task.clip, task.activity);
     this.drawStimulus(task);
     this.form.load(task.questions, task.answers);
     this.saved(task.kind === "work" && Object.keys(task.answers).length ? "Restored" : "");
@@ -147,7 +152,8 @@ class Desk {
   }
 
   activity() {
-    return { seconds: Math.round(this.watch.seconds() * 10) / 10, ...this.player.activity() };
+    const seconds = Math.round(this.watch.seconds() * 10) / 10;
+    return { seconds, ...this.player.activity(), ...this.space.activity() };
   }
 
   // --- autosave -------------------------------------------------------------------------
@@ -304,6 +310,7 @@ class Desk {
   leave() {
     this.phase = "stopped";
     this.player.load(null, null);
+    this.space.load(null, null, null);
     this.triggers.setTriggerValue("left", true);
   }
 
@@ -348,7 +355,7 @@ class Desk {
     else if (event.key === "g") this.guide();
     else if (event.key === "b") this.turnBack();
     else if (event.key === "r" || event.key === "c") return true; // Streamlit's own, kept from it
-    else return this.player.key(event) || this.form.key(event);
+    else return this.player.key(event) || this.space.key(event) || this.form.key(event);
     return true;
   }
 }

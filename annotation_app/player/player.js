@@ -19,6 +19,7 @@ class ClipPlayer {
     this.wanted = null; // the frame a seek is under way to
     this.plays = 0;
     this.stepped = 0;
+    this.onFrame = null; // told each frame that comes to the screen
     const on = (selector, action) => root.querySelector(selector).addEventListener("click", action);
     on(".restart", () => this.restart());
     on(".back", () => this.step(-1));
@@ -123,6 +124,7 @@ class ClipPlayer {
     this.range.value = String(this.frame);
     const seconds = (this.frame / fps).toFixed(2);
     this.range.setAttribute("aria-valuetext", `frame ${this.frame} of ${frames - 1}, ${seconds} s`);
+    this.onFrame?.(this.frame);
     this.counter.textContent = `frame ${this.frame} / ${frames - 1} · ${seconds} s`;
   }
 

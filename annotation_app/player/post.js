@@ -19,13 +19,22 @@ async function post(path, body) {
 
 // Seconds during which the page was visible; pauses are not counted, nothing is counted twice.
 class Stopwatch {
-  start(seconds) {
+  start(seconds, running = true) {
     this.sum = seconds;
-    this.since = document.visibilityState === "visible" ? performance.now() : null;
+    this.since = null;
+    this.running = running;
+    this.visibility();
+  }
+  pause() {
+    this.running = false;
+    this.visibility();
+  }
+  resume() {
+    this.running = true;
+    this.visibility();
   }
   visibility() {
-    const visible = document.visibilityState === "visible";
-    if (!visible) {
+    if (!this.running || document.visibilityState !== "visible") {
       this.sum = this.seconds();
       this.since = null;
     } else this.since ??= performance.now();
