@@ -152,7 +152,9 @@ def keyframes_command(
         found = frames_at(motion, every, settings, bool(trajectory))
     else:
         plain = crop and not (legend or frame_counter)
-        found = keyframes(motion, count or 6, settings, trajectory is not False, plain)
+        found = keyframes(
+            motion, 6 if count is None else count, settings, trajectory is not False, plain
+        )
     with failures(out):
         files = found.write(out, kind, columns)
     if as_json:

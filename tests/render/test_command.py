@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from corpus.formats.arrays import save
@@ -127,3 +128,75 @@ def test_all_knows_no_study_by_a_wrong_name(workspace):
     result = RUN.invoke(app, ["all", "-w", str(workspace.root), "--study", "nowhere"])
     assert isinstance(result.exception, InputError)
     assert "nowhere" in str(result.exception)
+
+
+def _run(*words):
+    result = RUN.invoke(app, [str(word) for word in words])
+    if isinstance(result.exception, InputError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_strip_tells_frames_times_and_displacement(joints, tmp_path):
+    out = tmp_path / "strip.png"
+    answer = json.loads(_run("strip", joints, "-o", out, "--fps", 20, "--tile", 64, "--json"))
+    assert answer["frames"] == [0, 3, 6, 9, 12, 15, 18]
+    assert answer["times"][1] == pytest.approx(0.1)
+    assert len(answer["displacement_m"]) == answer["columns"] == 7
+    with Image.open(out) as image:
+        assert image.size == (answer["width"], answer["height"])
+    said = _run("strip", joints, "-o", out, "--fps", 20, "--tile", 64, "--columns", 3)
+    assert "7 tiles in 3 rows" in said
+
+
+def test_keyframes_as_one_picture_or_a_folder(joints, tmp_path):
+    common = ["--fps", 20, "--size", 64]
+    assert "6 frames at 0.00" in _run("keyframes", joints, "-o", tmp_path / "a.jpg", *common)
+    assert (tmp_path / "a.jpg").read_bytes()[:2] == b"\xff\xd8"
+    more = [*common, "--per-second", 5, "--format", "jpg", "--json"]
+    answer = json.loads(_run("keyframes", joints, "-o", tmp_path / "frames", *more))
+    assert answer == {
+        "frames": [0, 6, 12, 18],
+        "times": [0.0, 0.2, 0.4, 0.6],
+        "files": ["001.jpg", "002.jpg", "003.jpg", "004.jpg"],
+    }
+    assert len(list((tmp_path / "frames").iterdir())) == 4
+
+
+def test_glb_tells_what_it_wrote(joints, tmp_path):
+    out = tmp_path / "walk.glb"
+    answer = json.loads(_run("glb", joints, "-o", out, "--fps", 20, "--json"))
+    assert (answer["frames"], answer["joints"]) == (19, 24)
+    assert answer["size_bytes"] == out.stat().st_size
+    assert "24 joints" in _run("glb", joints, "-o", out, "--fps", 20)
+
+
+def test_clip_takes_the_marks(joints, tmp_path):
+    sums = set()
+    for mark in ("--facing-arrow", "--legend", "--frame-counter", "--size=256"):
+        out = tmp_path / "a.mp4"
+        words = ["clip", joints, "-o", out, "--fps", 20, "--size", 256, mark, "--json"]
+        sums.add(json.loads(_run(*words))["sha256"])
+    assert len(sums) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["strip", "-o", "a.gif"], "--out: expected a file name ending in .png, .jpg, .jpeg, got"),
+        (["strip", "-o", "a.png", "--stride", "0"], "stride: expected at least 1"),
+        (["keyframes", "-o", "a.png", "--count", "3", "--per-second", "5"], "got both"),
+        (["keyframes", "-o", "a.png", "--count", "0"], "count: expected 1 to 2000"),
+        (["keyframes", "-o", "frames", "--columns", "3"], "--columns: expected --out to name"),
+        (["keyframes", "-o", "a.png", "--legend", "--size", "64"], "--legend: expected a size of"),
+        (["glb", "-o", "a.gltf"], "--out: expected a file name ending in .glb"),
+        (["glb", "-o", "/dev/null/a.glb"], "cannot be written"),
+    ],
+)
+def test_pictures_refuse_in_one_line(joints, monkeypatch, tmp_path, words, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=said) as caught:
+        _run(words[0], joints, "--fps", 20, *words[1:])
+    assert "\n" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["stride.npy"]
