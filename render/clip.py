@@ -25,8 +25,8 @@ RENDERER_VERSION = 1
 MAX_SECONDS = 600.0
 """Longest clip that is rendered."""
 
-LEGEND_SIZE = 256
-"""Smallest picture on which the legend can be read, pixels."""
+LEGEND_SIZE = 384
+"""Smallest picture on which the legend fits and can be read, pixels."""
 
 View = Literal["mesh", "skeleton"]
 Backend = Literal["auto", "raster", "pyrender"]

@@ -40,7 +40,7 @@ def sheet(
         tiles: (h, w, 3) uint8 each, in reading order.
         columns: Tiles in a row, at least 1.
         captions: One line for under each tile; none at all for no captions.
-        header: One line over all.
+        header: A text over all, in as many lines as it needs.
 
     Raises:
         ValueError: No tile, tiles of several sizes, or another number of captions.
@@ -58,8 +58,10 @@ def sheet(
     letters = font(_fitting(captions, wide)) if captions else font(10)
     line = 2 * round(_fitting(captions, wide) * 0.75) if captions else 0
     width = columns * (wide + GAP) + GAP
-    title = _fitting([header], width - 4 * GAP, largest=max(16, high // 14)) if header else 0
-    top = 2 * title + GAP if header else GAP
+    title = max(12, min(16, high // 14))
+    lines = _wrapped(header, width - 4 * GAP, title)
+    leading = round(title * 1.4)
+    top = GAP + (len(lines) * leading + GAP if lines else 0)
     height = top + rows * (high + line + GAP)
     if max(width, height) > LONGEST:
         raise InputError(
@@ -68,8 +70,9 @@ def sheet(
         )
     page = Image.new("RGB", (width, height), PAPER)
     pen = ImageDraw.Draw(page)
-    if header:
-        pen.text((2 * GAP, GAP / 2 + title), header, INK, font(title), anchor="lm")
+    for number, text in enumerate(lines):
+        y = GAP + (number + 0.5) * leading
+        pen.text((2 * GAP, y), text, INK, font(title), anchor="lm")
     for number, tile in enumerate(tiles):
         row, column = divmod(number, columns)
         x, y = GAP + column * (wide + GAP), top + row * (high + line + GAP)
@@ -79,10 +82,22 @@ def sheet(
     return np.asarray(page)
 
 
-def _fitting(lines: Sequence[str], width: int, largest: int = 15) -> int:
-    """Largest size of letters, pixels, at which every line fits the width; at least 8."""
+def _wrapped(text: str, width: int, size: int) -> list[str]:
+    """Break a text into lines of words no wider than ``width`` pixels; a longer word stays."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and font(size).getlength(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _fitting(lines: Sequence[str], width: int) -> int:
+    """Largest size of letters, 8 to 15 pixels, at which every line fits the width."""
     longest = max(lines, key=len)
-    for size in range(largest, 8, -1):
+    for size in range(15, 8, -1):
         if font(size).getlength(longest) <= width - 6:
             return size
     return 8

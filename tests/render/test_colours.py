@@ -31,7 +31,7 @@ XYZ = [
     [0.0193339, 0.1191920, 0.9503041],
 ]
 PARTS = ("arm", "hand", "leg", "foot")
-APART = 25.0
+APART = 50.0
 """Distance in CIELAB (CIE 1976); 2.3 is just noticeable (Mahy et al. 1994)."""
 
 

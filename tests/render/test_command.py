@@ -174,9 +174,9 @@ def test_glb_tells_what_it_wrote(joints, tmp_path):
 
 def test_clip_takes_the_marks(joints, tmp_path):
     sums = set()
-    for mark in ("--facing-arrow", "--legend", "--frame-counter", "--size=256"):
+    for mark in ("--facing-arrow", "--legend", "--frame-counter", "--size=400"):
         out = tmp_path / "a.mp4"
-        words = ["clip", joints, "-o", out, "--fps", 20, "--size", 256, mark, "--json"]
+        words = ["clip", joints, "-o", out, "--fps", 20, "--size", 384, mark, "--json"]
         sums.add(json.loads(_run(*words))["sha256"])
     assert len(sums) == 4
 

@@ -17,7 +17,7 @@ FAILURE = Path(__file__).resolve().parents[1] / "failure"
 ERROR = 0.003
 """Mean absolute difference over mean brightness: room for another processor's rounding only."""
 
-MARKED = RenderSettings(size=256, facing_arrow=True, legend=True, frame_counter=True)
+MARKED = RenderSettings(size=384, facing_arrow=True, legend=True, frame_counter=True)
 
 
 def _frame(motion, frame, view):

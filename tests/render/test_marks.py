@@ -53,19 +53,21 @@ def test_the_arrow_keeps_its_direction_while_lying_on_the_side():
     assert marks.facing(still) == pytest.approx(np.tile([0, 1], (3, 1)))
 
 
-def test_the_legend_stands_above_the_body_with_the_limbs_colours():
-    stage, plain = (
-        Stage(left_arm_up(), s) for s in (SMALL.model_copy(update={"legend": True}), SMALL)
-    )
-    picture = stage.picture(0)
-    changed = _changed(picture, plain.picture(0))
-    assert np.argwhere(changed)[:, 0].max() < 0.07 * 256
-    columns = np.argwhere(changed)[:, 1]
-    assert columns.min() < 20
-    assert columns.max() > 236
-    band = picture[:18].reshape(-1, 3).astype(int)
+@pytest.mark.parametrize("size", [384, 768])
+def test_the_legend_stands_above_the_body_with_the_limbs_colours(size):
+    plain = RenderSettings(size=size)
+    picture = Stage(left_arm_up(), plain.model_copy(update={"legend": True})).picture(0)
+    changed = _changed(picture, Stage(left_arm_up(), plain).picture(0))
+    assert np.argwhere(changed)[:, 0].max() < 0.07 * size
+    columns = np.unique(np.argwhere(changed)[:, 1])
+    assert columns.min() < 0.04 * size
+    assert columns.max() > 0.96 * size
+    # Four groups with room between: viewer's left, person's right and left, viewer's right.
+    gaps = np.diff(columns)
+    assert (gaps > 0.02 * size).sum() == 3
+    band = picture[: size // 14].reshape(-1, 3).astype(int)
     right, left = (
-        np.flatnonzero((band == PART_COLOURS[f"{side}_arm"]).all(axis=1)) % 256
+        np.flatnonzero((band == PART_COLOURS[f"{side}_arm"]).all(axis=1)) % size
         for side in ("right", "left")
     )
     assert len(right) > 20
@@ -74,8 +76,8 @@ def test_the_legend_stands_above_the_body_with_the_limbs_colours():
 
 
 def test_a_legend_too_small_to_read_is_refused():
-    with pytest.raises(ValidationError, match="legend: expected a size of at least 256"):
-        RenderSettings(size=192, legend=True)
+    with pytest.raises(ValidationError, match="legend: expected a size of at least 384"):
+        RenderSettings(size=256, legend=True)
 
 
 def test_the_counter_is_small_and_leaves_nothing_behind():
@@ -119,14 +121,14 @@ def test_every_frame_of_an_encoded_clip_tells_its_number(tmp_path, size):
 
 
 def test_planes_hold_the_marks_of_their_own_frame():
-    settings = SMALL.model_copy(update={"frame_counter": True, "legend": True, "frame_code": True})
+    settings = RenderSettings(size=384, frame_counter=True, legend=True, frame_code=True)
     stage, other = Stage(striding(6), settings), Stage(striding(6), settings)
     planes = [bytes(frame) for frame in stage.planes()]
     for frame in (5, 2):
         other.picture(frame)
-    luma = np.frombuffer(planes[5], dtype=np.uint8)[: 256 * 256].reshape(256, 256)
+    luma = np.frombuffer(planes[5], dtype=np.uint8)[: 384 * 384].reshape(384, 384)
     other.picture(5)
     assert np.array_equal(
         luma,
-        np.frombuffer(bytes(other._painter.i420()), dtype=np.uint8)[: 256 * 256].reshape(256, 256),
+        np.frombuffer(bytes(other._painter.i420()), dtype=np.uint8)[: 384 * 384].reshape(384, 384),
     )
