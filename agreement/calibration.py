@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from agreement.coefficient import Array, Coefficient, ratio
 from agreement.kernel import DEFAULT_RESAMPLES, Design
-from agreement.rows import RowStatistic, estimate, mean_of, pearson
+from agreement.row_measures import mean_of, pearson
+from agreement.rows import RowStatistic, estimate
 from benchmarks.items import Frozen
 
 HIGH = 4.0

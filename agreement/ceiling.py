@@ -16,16 +16,8 @@ from agreement.judge_levels import (
     undefined,
 )
 from agreement.judge_table import JudgeScores
-from agreement.rows import (
-    RowStatistic,
-    cohen,
-    difference_of,
-    estimate,
-    mean_of,
-    pearson,
-    spearman,
-    unit_design,
-)
+from agreement.row_measures import cohen, difference_of, mean_of, pearson, spearman
+from agreement.rows import RowStatistic, estimate, unit_design
 from benchmarks.items import Frozen
 
 

@@ -18,17 +18,16 @@ import numpy.typing as npt
 from agreement.coefficient import Array, Coefficient, Reason
 from agreement.judge_table import JudgeScores
 from agreement.kernel import Design
-from agreement.rows import (
+from agreement.row_measures import (
     FEWEST,
-    RowStatistic,
     average_of,
     cohen,
     mean_of,
     pearson,
     pearson_of_sums,
     spearman,
-    unit_design,
 )
+from agreement.rows import RowStatistic, unit_design
 
 EXACT_UP_TO = 8
 """Most methods for which all permutations are tried."""

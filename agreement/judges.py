@@ -42,7 +42,8 @@ from agreement.judge_records import (
 from agreement.judge_table import JudgeScores
 from agreement.kernel import DEFAULT_RESAMPLES, FEW_UNITS
 from agreement.ratings import natural_key
-from agreement.rows import RowStatistic, cohen, estimate, mean_of, pearson, spearman
+from agreement.row_measures import cohen, mean_of, pearson, spearman
+from agreement.rows import RowStatistic, estimate
 from agreement.selection import select_judge
 
 MOST_LABELS = 20

@@ -15,7 +15,8 @@ from agreement.fleiss import fleiss_kappa
 from agreement.kernel import DEFAULT_RESAMPLES, FEW_UNITS, make_design, with_intervals
 from agreement.pilot_table import FAILURES, PilotAnswers
 from agreement.ratings import from_columns
-from agreement.rows import estimate, mean_of, unit_design
+from agreement.row_measures import mean_of
+from agreement.rows import estimate, unit_design
 from benchmarks.items import SCHEMA_VERSION, Frozen
 
 MOST_WRONG = 30

@@ -8,7 +8,8 @@ import numpy.typing as npt
 from agreement.coefficient import Array, Coefficient
 from agreement.judge_levels import as_numbers
 from agreement.judge_table import JudgeScores
-from agreement.rows import RowStatistic, difference_of, estimate, mean_of, unit_design
+from agreement.row_measures import difference_of, mean_of
+from agreement.rows import RowStatistic, estimate, unit_design
 from benchmarks.items import Frozen
 
 OVERALL = "overall"

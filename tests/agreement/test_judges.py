@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from agreement.judge_levels import permutation_p
 from agreement.judge_page import render_judges
 from agreement.judge_records import JudgeStudy
-from agreement.rows import cohen, estimate, pearson, spearman, unit_design
+from agreement.row_measures import cohen, pearson, spearman
+from agreement.rows import estimate, unit_design
 from corpus.problems import InputError
 from motionjury.commands.agreement import app
 from tests.shared_data import shared
