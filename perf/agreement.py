@@ -1,7 +1,8 @@
 """Resampling agreement: ratios of looped libraries to the kernel, in one run.
 
 What a user would write instead is timed on a few resamples from the raw ratings and scaled to all;
-the kernel is timed in full. Run: ``python -m perf.agreement [--resamples N]``.
+the kernel is timed in full. Processor time, the best of some runs.
+Run: ``python -m perf.agreement [--resamples N]``.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ def ratings_of(n: int, per_clip: int | None, seed: int = 0) -> Ratings:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """Return the time of one call."""
-    start = time.perf_counter()
+    """Return the processor time of one call, which a busy machine changes less than the clock."""
+    start = time.process_time()
     function()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def loop_fleiss(raw: np.ndarray, draws: list[np.ndarray]) -> list[float]:
@@ -87,12 +88,13 @@ def measure(resamples: int, n: int = 1300) -> dict[str, float]:
         ("krippendorff_alpha", {"level": "ordinal"}, loop_alpha),
     ):
         for kind, table, looped in (("items", plain, draws), ("clusters", clustered, by_clip)):
-            slow = seconds(lambda loop=loop, d=looped: loop(raw, d)) / LOOPED * resamples
+            slow = min(seconds(lambda loop=loop, d=looped: loop(raw, d)) for _ in range(3))
+            slow *= resamples / LOOPED
             statistic = compute(table, name, params)
             table.patterns  # noqa: B018 - encoded once per table, as in use
             fast = min(
                 seconds(lambda t=table, s=statistic: resample([s], make_design(t), resamples, 0))
-                for _ in range(3)
+                for _ in range(5)
             )
             key = f"{name} by {kind}"
             found[f"{key}: loop, s"] = slow
