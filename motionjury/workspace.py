@@ -59,6 +59,13 @@ class Workspace:
         return self.root / "media"
 
     @property
+    def bodies_folder(self) -> str | None:
+        """Folder with licensed body models, ``folder`` under ``[bodies]``; null where not set."""
+        table = self.settings.get("bodies")
+        folder = table.get("folder") if isinstance(table, dict) else None
+        return str(self.root / Path(str(folder)).expanduser()) if folder else None
+
+    @property
     def results_dir(self) -> Path:
         """Tables and lists written by commands."""
         return self.root / "results"

@@ -1,23 +1,26 @@
-"""Many clips, several processes: nothing is drawn twice, and a stopped run goes on."""
+"""Many clips, several processes or machines: nothing is drawn twice, a stopped run goes on."""
 
 from __future__ import annotations
 
-import multiprocessing
+import importlib
 import os
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.items import Frozen
 from corpus.clips import Clip
 from corpus.problems import InputError, Problem
 from render.clip import ClipInfo, RenderSettings, known_clip, render_clip, stimulus_key
-from render.video import EncodingError
+from render.video import PART, EncodingError
 
 ATTEMPTS = 3
 """How often a clip is tried when the process that draws it dies."""
+STALE = 3600.0
+"""Seconds after which an unfinished file belongs to no one any more (ours)."""
 
 
 class RenderJob(NamedTuple):
@@ -79,6 +82,7 @@ def render_many(
     jobs: Sequence[RenderJob],
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cluster: str | None = None,
 ) -> Iterator[Rendered]:
     """Draw clips and yield each as it is done, in no particular order.
 
@@ -86,43 +90,122 @@ def render_many(
         jobs: What to draw.
         workers: Processes; null for as many as there are processors, 1 for this process alone.
         progress: Called with jobs done and jobs in all.
+        cluster: Address of a Dask scheduler whose workers draw instead; they see the same
+            folders and have this package installed.
 
     Yields:
         One result per job. A clip whose process dies is tried ``ATTEMPTS`` times.
+
+    Raises:
+        InputError: No Dask, or no scheduler at the address.
     """
+    for folder in {job.folder for job in jobs}:
+        _remove_stale(folder)
     count = min(workers or os.cpu_count() or 1, len(jobs))
-    for done, result in enumerate(_results(jobs, count), start=1):
+    found = _on_cluster(jobs, cluster) if cluster else _on_processes(jobs, count)
+    for done, result in enumerate(found, start=1):
         if progress is not None:
             progress(done, len(jobs))
         yield result
 
 
-def _results(jobs: Sequence[RenderJob], workers: int) -> Iterator[Rendered]:
+def _on_processes(jobs: Sequence[RenderJob], workers: int) -> Iterator[Rendered]:
+    """Draw on this machine through joblib; a death costs only the clips that were being drawn."""
     if workers <= 1:
         yield from map(render_job, jobs)
         return
-    # Fresh processes: forked ones would share database handles and threads.
-    context = multiprocessing.get_context("spawn")
-    waiting = list(jobs)
-    for attempt in range(ATTEMPTS):
-        lost = []
-        # After a death one process at a time, so that the culprit alone is found out.
-        size = workers if attempt == 0 else 1
-        with ProcessPoolExecutor(size, mp_context=context) as pool:
-            futures = {}
-            for job in waiting:
-                try:
-                    futures[pool.submit(render_job, job)] = job
-                except BrokenProcessPool:
-                    lost.append(job)
-            for future in as_completed(futures):
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    lost.append(futures[future])
-        if not lost:
-            return
-        waiting = lost
-    for job in waiting:
-        reason = f"the process that drew it died {ATTEMPTS} times; is there enough memory?"
-        yield Rendered(clip_id=job.clip.id, problem=Problem(file=job.clip.id, reason=reason))
+    from joblib import Parallel, delayed, parallel_config
+
+    waiting = deque(enumerate(jobs))
+    while waiting:
+        running: dict[int, RenderJob] = {}
+
+        def taken(running: dict[int, RenderJob] = running) -> Iterator[Any]:
+            while waiting:
+                number, job = waiting.popleft()
+                running[number] = job
+                yield delayed(_numbered)(number, job)
+
+        try:
+            with parallel_config(backend="loky", inner_max_num_threads=1):
+                parallel = Parallel(
+                    n_jobs=workers,
+                    batch_size=1,
+                    pre_dispatch="n_jobs",
+                    return_as="generator_unordered",
+                )
+                for number, result in parallel(taken()):
+                    del running[number]
+                    yield result
+        except BrokenProcessPool:
+            # One of these died and the others went with it: each alone, so that it is found out.
+            for job in list(running.values()):
+                yield _alone(job)
+
+
+def _numbered(number: int, job: RenderJob) -> tuple[int, Rendered]:
+    return number, render_job(job)
+
+
+def _alone(job: RenderJob) -> Rendered:
+    """Draw a clip in a process of its own, again where that dies."""
+    from joblib.externals.loky import get_reusable_executor
+
+    for _ in range(ATTEMPTS - 1):
+        try:
+            result: Rendered = get_reusable_executor(max_workers=1).submit(render_job, job).result()
+        except BrokenProcessPool:
+            continue
+        return result
+    return _died(job)
+
+
+def _died(job: RenderJob) -> Rendered:
+    reason = f"the process that drew it died {ATTEMPTS} times; is there enough memory?"
+    return Rendered(clip_id=job.clip.id, problem=Problem(file=job.clip.id, reason=reason))
+
+
+def _on_cluster(jobs: Sequence[RenderJob], address: str) -> Iterator[Rendered]:
+    """Draw on the workers of a Dask scheduler, which gives a dead worker's clips to others."""
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        raise InputError(
+            "--cluster: expected dask[distributed], which is not installed; "
+            "run `pip install 'motionjury[cluster]'`"
+        ) from error
+    try:
+        client = distributed.Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        why = " ".join(str(error).split())[:160]
+        raise InputError(
+            f"--cluster: expected a Dask scheduler at {address}, got: {why}"
+        ) from error
+    try:
+        futures = client.map(render_job, list(jobs), pure=False)
+        job_of = {future.key: job for future, job in zip(futures, jobs, strict=True)}
+        for future in distributed.as_completed(futures, loop=client.loop):
+            job = job_of[future.key]
+            failure = future.exception()
+            if failure is None:
+                yield future.result()
+            elif isinstance(failure, distributed.KilledWorker):
+                yield _died(job)
+            else:
+                reason = f"a worker of the cluster failed: {' '.join(str(failure).split())[:200]}"
+                yield Rendered(
+                    clip_id=job.clip.id, problem=Problem(file=job.clip.id, reason=reason)
+                )
+            future.release()
+    finally:
+        client.close()
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove what processes left unfinished that were killed long ago."""
+    for part in folder.glob(f"{PART}*"):
+        try:
+            if time.time() - part.stat().st_mtime > STALE:
+                part.unlink()
+        except OSError:
+            continue

@@ -56,13 +56,13 @@ def model_file(folder: Path, kind: Kind, gender: Gender) -> Path:
     raise InputError(f"expected {kind}/{name.upper()}.npz or .pkl, got neither", file=str(folder))
 
 
-def models_in(folder: Path) -> list[Path]:
+def models_in(folder: Path) -> list[tuple[Kind, Gender, Path]]:
     """Return the body models that a folder holds."""
-    found = []
+    found: list[tuple[Kind, Gender, Path]] = []
     for kind in get_args(Kind):
         for gender in get_args(Gender):
             with contextlib.suppress(InputError):
-                found.append(model_file(folder, kind, gender))
+                found.append((kind, gender, model_file(folder, kind, gender)))
     return found
 
 

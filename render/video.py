@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+PART = ".part-"
+"""First letters of a file that is not finished."""
 ENCODER_THREADS = 4
 """Fixed, because x264's output depends on it."""
 
@@ -38,7 +40,7 @@ def video_writer(out: Path, size: int, fps: float) -> Iterator[IO[bytes]]:
     import imageio_ffmpeg
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".part-", suffix=".mp4", dir=out.parent)
+    handle, name = tempfile.mkstemp(prefix=PART, suffix=".mp4", dir=out.parent)
     os.close(handle)
     part = Path(name)
     command = [

@@ -35,6 +35,9 @@ class Media(Frozen):
     """SHA-256 of the file, hex."""
     size: int
     """Bytes."""
+    fit_error_mm: dict[str, float] | None = None
+    """Mean distance of each joint of the drawn body from the source's, millimetres; null where
+    it was not measured (before schema 0002)."""
 
 
 def add_clips(
@@ -123,6 +126,7 @@ def add_media(
     seconds: float,
     sha256: str,
     size: int,
+    fit_error_mm: dict[str, float] | None = None,
 ) -> Media:
     """Record a rendered stimulus; the same key again replaces what was recorded.
 
@@ -137,10 +141,14 @@ def add_media(
         seconds: Duration.
         sha256: SHA-256 of the file, hex.
         size: Bytes.
+        fit_error_mm: See ``Media``; null keeps what was recorded under the key before.
 
     Returns:
         The record.
     """
+    if fit_error_mm is None:
+        known = session.get(MediaRow, key)
+        fit_error_mm = None if known is None else known.fit_error_mm
     media = Media(
         key=key,
         clip_id=clip_id,
@@ -151,6 +159,7 @@ def add_media(
         seconds=seconds,
         sha256=sha256,
         size=size,
+        fit_error_mm=fit_error_mm,
     )
     session.merge(MediaRow(**media.model_dump(mode="json")))
     session.flush()

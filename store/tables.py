@@ -49,6 +49,8 @@ class MediaRow(Base):
     sha256: Mapped[str]
     size: Mapped[int]
     """Bytes."""
+    fit_error_mm: Mapped[dict[str, Any] | None]
+    """``store.clips.Media.fit_error_mm``."""
 
 
 class ItemRow(Base):

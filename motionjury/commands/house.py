@@ -79,7 +79,7 @@ def doctor_command(workspace: WorkspaceOption = None, as_json: JsonOption = Fals
 
     Example: `motionjury doctor`.
     """
-    checks = [_python_check(), _ffmpeg_check(), _body_check(), _browser_check()]
+    checks = [_python_check(), _ffmpeg_check(), _body_check(), _backend_check(), _browser_check()]
     table = None
     try:
         opened = open_workspace(workspace)
@@ -89,6 +89,7 @@ def doctor_command(workspace: WorkspaceOption = None, as_json: JsonOption = Fals
         checks.append(_check("workspace", True, f"none opened ({error.problem.reason})"))
     else:
         checks.extend(_workspace_checks(opened))
+        checks.extend(_bodies_checks(opened))
         table = opened.settings.get("llm")
     checks.extend(_endpoint_check(table))
     if as_json:
@@ -130,6 +131,36 @@ def _body_check() -> dict[str, Any]:
 
     body = load_body()
     return _check("embedded body", True, f"{len(body.vertices)} vertices, {len(body.faces)} faces")
+
+
+def _backend_check() -> dict[str, Any]:
+    from render.clip import RenderSettings, chosen_backend
+
+    backend = chosen_backend(RenderSettings())
+    why = "EGL has a graphics processor" if backend == "pyrender" else "no graphics processor"
+    return _check("rendering", True, f"auto takes {backend} ({why})")
+
+
+def _bodies_checks(workspace: Workspace) -> list[dict[str, Any]]:
+    """Say which licensed bodies are in the workspace's folder, and which cannot be read."""
+    from render.licensed import load_licensed, models_in
+
+    if workspace.bodies_folder is None:
+        return [_check("licensed bodies", True, "no [bodies] folder set; only SMPL's need one")]
+    folder = Path(workspace.bodies_folder)
+    found = models_in(folder)
+    if not found:
+        return [_check("licensed bodies", False, f"none in {folder}")]
+    checks = []
+    for kind, gender, file in found:
+        try:
+            body = load_licensed(folder, kind, gender)
+        except InputError as error:
+            checks.append(_check(f"{kind} {gender}", False, str(error)))
+        else:
+            detail = f"{file.relative_to(folder)}: {len(body.vertices)} vertices"
+            checks.append(_check(f"{kind} {gender}", True, detail))
+    return checks
 
 
 def _browser_check() -> dict[str, Any]:

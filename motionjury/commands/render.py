@@ -11,17 +11,24 @@ import typer
 from motionjury.commands.render_options import (
     ArrowOption,
     BackendOption,
+    BetasOption,
+    BodiesOption,
+    BodyOption,
     CounterOption,
     FileArgument,
     FpsOption,
+    GenderOption,
     LegendOption,
+    RefineOption,
     SizeOption,
     UpOption,
     VideoFpsOption,
     ViewOption,
     bar,
+    body_fields,
     check_out,
     failures,
+    far_joints,
     fit_warning,
     read_motion,
     settings_of,
@@ -48,6 +55,11 @@ def clip_command(
     video_fps: VideoFpsOption = 30.0,
     backend: BackendOption = "auto",
     view: ViewOption = "mesh",
+    body: BodyOption = "embedded",
+    bodies: BodiesOption = None,
+    gender: GenderOption = "neutral",
+    betas: BetasOption = None,
+    refine: RefineOption = False,
     facing_arrow: ArrowOption = False,
     legend: LegendOption = False,
     frame_counter: CounterOption = False,
@@ -62,7 +74,8 @@ def clip_command(
     check_out(out, ".mp4")
     settings = settings_of(
         size=size, fps=video_fps, backend=backend, view=view, facing_arrow=facing_arrow,
-        legend=legend, frame_counter=frame_counter,
+        legend=legend, frame_counter=frame_counter, refine=refine,
+        **body_fields(body, bodies, gender, betas),
     )  # fmt: skip
     motion = read_motion(file, fps, up)
     with bar("rendering") as tell, failures(out):
@@ -94,11 +107,24 @@ def all_command(
     video_fps: VideoFpsOption = 30.0,
     backend: BackendOption = "auto",
     view: ViewOption = "mesh",
+    body: BodyOption = "embedded",
+    bodies: BodiesOption = None,
+    gender: GenderOption = "neutral",
+    betas: BetasOption = None,
+    refine: RefineOption = False,
     facing_arrow: ArrowOption = False,
     legend: LegendOption = False,
     frame_counter: CounterOption = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; one per processor if absent.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler whose workers draw instead, e.g. tcp://host:8786; "
+            "they see the workspace under the same path.",
+            show_default=False,
+        ),
     ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
@@ -116,7 +142,8 @@ def all_command(
     opened = open_workspace(workspace)
     settings = settings_of(
         size=size, fps=video_fps, backend=backend, view=view, facing_arrow=facing_arrow,
-        legend=legend, frame_counter=frame_counter,
+        legend=legend, frame_counter=frame_counter, refine=refine,
+        **body_fields(body, bodies, gender, betas, opened.bodies_folder),
     )  # fmt: skip
     with opened.db.read() as session:
         clips = list_clips(session, corpus)
@@ -125,7 +152,7 @@ def all_command(
             wanted = study_clips(session, study)
         clips = [clip for clip in clips if clip.id in wanted]
     with bar("rendering") as tell:
-        results = render_into_workspace(opened, clips, settings, workers, tell)
+        results = render_into_workspace(opened, clips, settings, workers, tell, cluster)
     problems = [result.problem for result in results if result.problem is not None]
     drawn = sum(result.info is not None and not result.skipped for result in results)
     summary = {
@@ -134,6 +161,11 @@ def all_command(
         "skipped": sum(result.skipped for result in results),
         "refused": len(problems),
         "problems": [problem.model_dump(mode="json") for problem in problems],
+        "far": {
+            result.clip_id: far
+            for result in results
+            if result.info is not None and (far := far_joints(result.info.fit_error_mm))
+        },
     }
     print_problems(problems)
     if as_json:
@@ -143,6 +175,10 @@ def all_command(
             f"{summary['clips']} clips: {drawn} rendered, {summary['skipped']} there already, "
             f"{summary['refused']} refused"
         )
+        for result in results:
+            warning = None if result.info is None else fit_warning(result.info.fit_error_mm)
+            if warning:
+                print(f"{result.clip_id}: {warning}")
     if results and len(problems) == len(results):
         raise typer.Exit(2)
 
@@ -153,6 +189,7 @@ def render_into_workspace(
     settings: RenderSettings | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cluster: str | None = None,
 ) -> list[Rendered]:
     """Render clips into the workspace's media folder and record each as soon as it is done.
 
@@ -162,6 +199,7 @@ def render_into_workspace(
         settings: How to draw; the defaults if null.
         workers: Processes; null for one per processor.
         progress: Called with clips done and clips in all.
+        cluster: Address of a Dask scheduler, see ``render.batch.render_many``.
 
     Returns:
         One result per clip, ordered by clip id; refused clips carry a problem.
@@ -173,7 +211,7 @@ def render_into_workspace(
     chosen = settings or RenderSettings()
     jobs = [RenderJob(clip, workspace.root, workspace.media_dir, chosen) for clip in clips]
     results = []
-    for result in render_many(jobs, workers, progress):
+    for result in render_many(jobs, workers, progress, cluster):
         results.append(result)
         if result.info is None:
             continue
@@ -189,5 +227,6 @@ def render_into_workspace(
                 seconds=result.info.seconds,
                 sha256=result.info.sha256,
                 size=result.info.size_bytes,
+                fit_error_mm=None if result.skipped else result.info.fit_error_mm,
             )
     return sorted(results, key=lambda result: result.clip_id)

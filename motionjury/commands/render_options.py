@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from corpus.motion import Motion
     from render.clip import RenderSettings
 
+FAR_MM = 30.0
+"""Mean distance of a joint from the source's from which on it is said (ours)."""
+
 FileArgument = Annotated[Path, typer.Argument(help="Motion file.")]
 FpsOption = Annotated[
     float | None, typer.Option(help="Frames per second of the motion, where it stores none.")
@@ -33,6 +36,31 @@ BackendOption = Annotated[
 ]
 ViewOption = Annotated[
     Literal["mesh", "skeleton"], typer.Option(help="The embedded body, or the bare joints.")
+]
+BodyOption = Annotated[
+    Literal["embedded", "smpl", "smplh", "smplx"],
+    typer.Option(help="The body drawn; all but the embedded one come from --bodies."),
+]
+BodiesOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder with SMPL, SMPL-H or SMPL-X, as smplx lays it out; for a workspace its "
+        "[bodies] folder if absent.",
+        show_default=False,
+    ),
+]
+GenderOption = Annotated[
+    Literal["neutral", "male", "female"], typer.Option(help="Which file of a licensed body.")
+]
+BetasOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Shape of a licensed body, numbers with commas; its bones then keep their length.",
+        show_default=False,
+    ),
+]
+RefineOption = Annotated[
+    bool, typer.Option("--refine", help="Improve poses found from joint positions; slower.")
 ]
 ArrowOption = Annotated[
     bool, typer.Option("--facing-arrow", help="Show on the floor where the person faces.")
@@ -58,6 +86,35 @@ def read_motion(file: Path, fps: float | None, up: Up | None) -> Motion:
         raise InputError(f"--fps: expected a number in (0, 1000], got {fps:g}")
     motion = open_motion(file, ReadOptions(fps=fps, up=up))
     return motion.model_copy(update={"source": str(file)})
+
+
+def body_fields(
+    body: str, bodies: Path | None, gender: str, betas: str | None, folder: str | None = None
+) -> dict[str, object]:
+    """Return the settings that say which body is drawn.
+
+    Args:
+        body: ``--body``.
+        bodies: ``--bodies``.
+        gender: ``--gender``.
+        betas: ``--betas``.
+        folder: The workspace's ``[bodies] folder``, which ``--bodies`` goes before.
+
+    Raises:
+        InputError: Betas that are no numbers, or a folder that is none.
+    """
+    fields: dict[str, object] = {"body": body, "gender": gender}
+    chosen = bodies or (Path(folder) if folder else None)
+    if body != "embedded" and chosen is not None:
+        if not chosen.expanduser().is_dir():
+            raise InputError(f"--bodies: expected a folder, got {chosen}")
+        fields["bodies"] = chosen.expanduser().resolve()
+    if betas is not None:
+        try:
+            fields["betas"] = tuple(float(word) for word in betas.split(","))
+        except ValueError as error:
+            raise InputError(f"--betas: expected numbers with commas, got {betas!r}") from error
+    return fields
 
 
 def settings_of(**fields: object) -> RenderSettings:
@@ -123,10 +180,18 @@ def bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
+def far_joints(fit_error_mm: dict[str, float]) -> dict[str, float]:
+    """Return the joints that the body misses by over ``FAR_MM``, millimetres by name."""
+    return {name: mm for name, mm in fit_error_mm.items() if mm > FAR_MM}
+
+
 def fit_warning(fit_error_mm: dict[str, float]) -> str | None:
-    """Return a line on joints that the body misses by over 30 mm, or null."""
-    far = {name: mm for name, mm in fit_error_mm.items() if mm > 30}
+    """Return a line on joints that the body misses by over ``FAR_MM``, or null."""
+    far = far_joints(fit_error_mm)
     if not far:
         return None
     worst = max(far, key=lambda name: far[name])
-    return f"the body misses {len(far)} joints by over 30 mm, most {worst}: {far[worst]:.0f} mm"
+    return (
+        f"the body misses {len(far)} joints by over {FAR_MM:g} mm, "
+        f"most {worst}: {far[worst]:.0f} mm"
+    )

@@ -1,10 +1,13 @@
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
+import os
+import sys
+import time
+from types import SimpleNamespace
 
 import pytest
 
 from corpus.clips import Clip
 from corpus.formats.arrays import save
+from corpus.problems import InputError
 from render import batch
 from render.batch import RenderJob, render_many
 from render.clip import RenderSettings, stimulus_key
@@ -83,30 +86,81 @@ def test_two_processes_give_the_same_bytes_as_one(jobs, tmp_path):
     assert {r.clip_id: r.info.sha256 for r in render_many(other, 2)} == alone
 
 
-def test_a_clip_whose_process_dies_is_tried_again_then_reported(jobs, monkeypatch):
-    deaths = {"test:stride": 1, "test:arm": 99}
+@pytest.fixture
+def deadly_ffmpeg(tmp_path, monkeypatch):
+    """An ffmpeg that kills who called it: for one size always, for others once."""
+    import imageio_ffmpeg
+    from joblib.externals.loky import get_reusable_executor
 
-    class Pool:
-        def __init__(self, *_, **__):
-            pass
+    real = imageio_ffmpeg.get_ffmpeg_exe()
+    fake = tmp_path / "ffmpeg"
+    fake.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *66x66*) kill -9 $PPID; exit 1;; esac\n'
+        f'if mkdir "{tmp_path}/died" 2>/dev/null; then kill -9 $PPID; exit 1; fi\n'
+        f'exec "{real}" "$@"\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(fake))
+    get_reusable_executor().shutdown(wait=True)
+    yield
+    get_reusable_executor().shutdown(wait=True)
 
-        def __enter__(self):
-            return self
 
-        def __exit__(self, *_):
-            return None
+def test_a_killed_process_costs_no_clip_but_the_one_that_kills_it(tmp_path, deadly_ffmpeg):
+    motions = {f"clip{n}": striding(4 + n) for n in range(5)}
+    jobs = [
+        RenderJob(
+            _clip(tmp_path, name, motion), tmp_path, tmp_path / "media",
+            RenderSettings(size=66) if name == "clip1" else SMALL,
+        )
+        for name, motion in motions.items()
+    ]  # fmt: skip
+    results = {r.clip_id: r for r in render_many(jobs, 2)}
+    assert len(results) == 5
+    assert "died 3 times" in results.pop("test:clip1").problem.reason
+    for number, result in enumerate(results[f"test:clip{n}"] for n in (0, 2, 3, 4)):
+        assert result.info.frames == (4, 6, 7, 8)[number]
+    whole = [p for p in (tmp_path / "media").glob("*.mp4") if not p.name.startswith(".part-")]
+    assert len(whole) == 4
 
-        def submit(self, function, job):
-            future = Future()
-            if deaths.get(job.clip.id, 0) > 0:
-                deaths[job.clip.id] -= 1
-                future.set_exception(BrokenProcessPool())
-            else:
-                future.set_result(function(job))
-            return future
 
-    monkeypatch.setattr(batch, "ProcessPoolExecutor", Pool)
-    results = {r.clip_id: r for r in render_many(jobs[:2], 2)}
-    assert results["test:stride"].info.frames == 6
-    assert "died 3 times" in results["test:arm"].problem.reason
-    assert deaths["test:arm"] == 96
+def test_what_was_left_unfinished_long_ago_is_removed(jobs, tmp_path):
+    folder = tmp_path / "media"
+    folder.mkdir()
+    for name, age in ((".part-old.mp4", 7200), (".part-new.mp4", 60), ("older.mp4", 7200)):
+        (folder / name).write_bytes(b"half")
+        stamp = time.time() - age
+        os.utime(folder / name, (stamp, stamp))
+    list(render_many(jobs[:1], 1))
+    assert not (folder / ".part-old.mp4").exists()
+    assert (folder / ".part-new.mp4").exists()
+    assert (folder / "older.mp4").exists()
+
+
+def test_a_cluster_gives_the_same_files(jobs, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    alone = {r.clip_id: r.info.sha256 for r in render_many(jobs[:2], 1)}
+    other = [job._replace(folder=tmp_path / "other") for job in jobs]
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    with distributed.LocalCluster(dashboard_address=None, **options) as cluster:
+        address = cluster.scheduler_address
+        results = {r.clip_id: r for r in render_many(other, cluster=address)}
+        assert {k: r.info.sha256 for k, r in results.items() if r.info} == alone
+        assert "gone.npz" in results["test:gone"].problem.line()
+
+        def killed(job):
+            raise distributed.KilledWorker(job.clip.id, SimpleNamespace(address="gone"), 3)
+
+        monkeypatch.setattr(batch, "render_job", killed)
+        dead = list(render_many(other[:1], cluster=address))
+        assert "died 3 times" in dead[0].problem.reason
+
+
+def test_no_scheduler_is_said(jobs, monkeypatch):
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    with pytest.raises(InputError, match="expected a Dask scheduler at nonsense://x, got"):
+        list(render_many(jobs, cluster="nonsense://x"))
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"motionjury\[cluster\]"):
+        list(render_many(jobs, cluster="tcp://127.0.0.1:1"))

@@ -10,7 +10,8 @@ from corpus.problems import InputError
 from corpus.reading import read_path
 from motionjury.commands.render import app
 from motionjury.workspace import init_workspace
-from store.clips import add_clips, list_clips, media_for_clip
+from store.clips import add_clips, list_clips, list_media, media_for_clip
+from tests.render import small_body
 from tests.render.poses import left_arm_up, striding
 
 RUN = CliRunner()
@@ -112,8 +113,12 @@ def test_all_renders_once_and_records_the_media(workspace):
             file = workspace.media_dir / media[0].file
             assert file.stat().st_size == media[0].size
             assert media[0].settings["size"] == 64
+            assert "bodies" not in media[0].settings
+            assert 0 <= media[0].fit_error_mm["left_wrist"] < 30
     second = json.loads(RUN.invoke(app, args).stdout)
     assert [second[k] for k in ("rendered", "skipped", "refused")] == [0, 2, 1]
+    with workspace.db.read() as session:
+        assert all(media.fit_error_mm for media in list_media(session))
 
 
 def test_all_fails_when_nothing_could_be_rendered(workspace, tmp_path):
@@ -200,3 +205,53 @@ def test_pictures_refuse_in_one_line(joints, monkeypatch, tmp_path, words, said)
         _run(words[0], joints, "--fps", 20, *words[1:])
     assert "\n" not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stride.npy"]
+
+
+def test_bodies_of_the_workspace_are_found_by_all_and_doctor(workspace):
+    small_body.write(workspace.root / "licensed", "smpl")
+    with (workspace.root / "workspace.toml").open("a", encoding="utf-8") as file:
+        file.write('[bodies]\nfolder = "licensed"\n')
+    args = ["all", "-w", str(workspace.root), "--size", "64", "--workers", "1"]
+    result = RUN.invoke(app, [*args, "--body", "smpl", "--betas", "30,0"])
+    assert result.exit_code == 0, result.output
+    assert "2 rendered" in result.stdout
+    assert "stride: the body misses" in result.stdout
+    checks = json.loads(RUN.invoke(_doctor(), ["-w", str(workspace.root), "--json"]).stdout)
+    found = {check["name"]: check for check in checks["checks"]}
+    assert found["smpl neutral"]["ok"]
+    assert "96 vertices" in found["smpl neutral"]["detail"]
+    assert "auto takes" in found["rendering"]["detail"]
+    (workspace.root / "licensed" / "smpl" / "SMPL_MALE.pkl").write_bytes(b"cos\nsystem\n.")
+    broken = RUN.invoke(_doctor(), ["-w", str(workspace.root)])
+    assert broken.exit_code == 1
+    assert "MISS smpl male" in broken.stdout
+    assert "os.system" in broken.stdout
+
+
+def _doctor():
+    import typer
+
+    from motionjury.commands.house import doctor_command
+
+    doctor = typer.Typer()
+    doctor.command()(doctor_command)
+    return doctor
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--body", "smpl"], "--bodies: expected the folder with smpl, got none"),
+        (["--body", "smpl", "--bodies", "/nowhere"], "--bodies: expected a folder, got /nowhere"),
+        (["--body", "smpl", "--bodies", "."], "expected smpl/SMPL_NEUTRAL.npz or .pkl"),
+        (["--betas", "a,b"], "--betas: expected numbers with commas, got 'a,b'"),
+        (["--betas", "1"], "--body: expected smpl, smplh or smplx"),
+        (["--gender", "male"], "--body: expected smpl, smplh or smplx"),
+    ],
+)
+def test_bodies_are_refused_in_one_line(joints, tmp_path, more, said):
+    args = ["clip", str(joints), "-o", str(tmp_path / "out.mp4"), "--fps", "20", "--size", "64"]
+    result = RUN.invoke(app, [*args, *more])
+    assert isinstance(result.exception, InputError)
+    assert said in str(result.exception)
+    assert not (tmp_path / "out.mp4").exists()

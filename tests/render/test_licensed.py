@@ -238,7 +238,7 @@ def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(InputError, match="at most 10, got 11"):
         load_licensed(tmp_path, "smpl", "neutral", (0.0,) * 11)
     write(tmp_path, "smplh")
-    assert [p.name for p in models_in(tmp_path)] == ["SMPL_NEUTRAL.npz", "SMPLH_NEUTRAL.npz"]
+    assert [p.name for _, _, p in models_in(tmp_path)] == ["SMPL_NEUTRAL.npz", "SMPLH_NEUTRAL.npz"]
 
 
 def test_amass_layout_is_found(tmp_path):

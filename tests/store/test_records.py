@@ -63,6 +63,7 @@ def test_media_are_found_by_clip_and_key(db: Database) -> None:
             media = add_media(
                 session, key=key, clip_id="demo:0001", file=f"{key}.mp4", settings={"size": 768},
                 frames=60, fps=30.0, seconds=2.0, sha256="0" * 64, size=10,
+                fit_error_mm={"head": 31.5} if key == "a" else None,
             )  # fmt: skip
     with db.read() as session:
         assert [one.key for one in media_for_clip(session, "demo:0001")] == ["a", "b"]
@@ -71,6 +72,11 @@ def test_media_are_found_by_clip_and_key(db: Database) -> None:
         assert media_for_clip(session, "demo:0002") == []
         with pytest.raises(InputError, match="unknown media 'c'"):
             get_media(session, "c")
+        fields = get_media(session, "a").model_dump(exclude={"fit_error_mm"})
+    with db.write() as session:
+        assert add_media(session, **fields).fit_error_mm == {"head": 31.5}
+        assert get_media(session, "a").fit_error_mm == {"head": 31.5}
+        assert get_media(session, "b").fit_error_mm is None
 
 
 def test_adding_items_twice_adds_them_once(db: Database) -> None:
