@@ -20,7 +20,7 @@ from render import raster
 from render.clip import RenderSettings, Stage
 from render.marks import INK
 from render.sheet import Picture, sheet, write_picture
-from render.window import measured, window
+from render.window import window
 
 PATH_AHEAD = (126, 133, 145)
 """sRGB of the part of the trajectory that is still to come."""
@@ -99,14 +99,16 @@ def keyframes(
     if not 1 <= count <= MOST:
         raise InputError(f"count: expected 1 to {MOST} frames, got {count}")
     chosen = settings or DEFAULTS
-    small = measured(motion, chosen)
-    at = np.linspace(0, small.frames - 1, count) if count > 1 else np.array([small.frames / 2])
-    frames = [int(frame) for frame in np.unique(np.floor(at + 0.5).clip(max=small.frames - 1))]
+
+    def uniform(total: int) -> list[int]:
+        at = np.linspace(0, total - 1, count) if count > 1 else np.array([total / 2])
+        return [int(frame) for frame in np.unique(np.floor(at + 0.5).clip(max=total - 1))]
+
     if crop:
-        shown = window(motion, chosen, frames, area=chosen.size**2, stage=small)
+        shown, frames = window(motion, chosen, uniform, area=chosen.size**2)
         return _drawn(motion, shown.stage, frames, trajectory, shown.picture)
     stage = Stage(motion, chosen)
-    return _drawn(motion, stage, frames, trajectory, stage.picture)
+    return _drawn(motion, stage, uniform(stage.frames), trajectory, stage.picture)
 
 
 def frames_at(

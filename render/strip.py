@@ -20,7 +20,7 @@ from corpus.problems import InputError
 from render.clip import RenderSettings, Stage
 from render.marks import INK
 from render.sheet import Picture, sheet, write_picture
-from render.window import Viewport, measured, window
+from render.window import Viewport, window
 
 STRIDE = 3
 """Frames from one tile to the next (T2MBench leaves it open; ours)."""
@@ -73,8 +73,9 @@ def strip(
         columns: Tiles in a row; null for 10 to 17, whichever fills the last row best.
         tile: Height of a tile in pixels, 64 to 1024.
         viewport: ``fixed`` shows the same part of the world in every tile, the box around the
-            whole motion, so travel is seen; ``follow`` keeps the person in the middle and large,
-            so travel is seen in the numbers and by a mark on the line under the person only.
+            whole motion, so travel is seen; in ``follow`` the camera goes along with the person,
+            who stays large, and travel is seen by the floor, in the numbers, and sideways by a
+            mark on a line along the lower edge.
         header: Say over the tiles how they are read.
 
     Raises:
@@ -87,15 +88,18 @@ def strip(
     if columns is not None and columns < 1:
         raise InputError(f"columns: expected at least 1 tile, got {columns}")
     chosen = settings or RenderSettings()
-    small = measured(motion, chosen)
-    frames = list(range(0, small.frames, stride))
-    if len(frames) > MOST:
-        raise InputError(
-            f"expected at most {MOST} tiles, got {len(frames)} at stride {stride}; "
-            f"take a stride of {-(-small.frames // MOST)} or crop the motion",
-            file=motion.source,
-        )
-    shown = window(motion, chosen, frames, height=tile, viewport=viewport, stage=small)
+
+    def every(count: int) -> range:
+        found = range(0, count, stride)
+        if len(found) > MOST:
+            raise InputError(
+                f"expected at most {MOST} tiles, got {len(found)} at stride {stride}; "
+                f"take a stride of {-(-count // MOST)} or crop the motion",
+                file=motion.source,
+            )
+        return found
+
+    shown, frames = window(motion, chosen, every, height=tile, viewport=viewport)
     moved = _displacement(motion, shown.stage)
     spread = (float(moved[:, 0].min()), float(moved[:, 0].max()))
     tiles = [shown.picture(frame) for frame in frames]

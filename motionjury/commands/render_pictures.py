@@ -43,7 +43,7 @@ def strip_command(
         Literal["fixed", "follow"],
         typer.Option(
             help="fixed: the same part of the world in every tile, so travel is seen; follow: the "
-            "person large in the middle, travel in the numbers and on a line below."
+            "camera goes along, so the person stays large and travel is in the numbers."
         ),
     ] = "fixed",
     header: Annotated[bool, typer.Option(help="Say over the tiles how they are read.")] = True,

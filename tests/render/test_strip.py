@@ -64,6 +64,18 @@ def test_a_fixed_window_shows_travel_and_a_following_one_keeps_the_person_in_the
     assert found["follow"].mean() == pytest.approx(0.5, abs=0.05)
 
 
+def test_who_walks_forty_metres_stays_large_when_followed():
+    motion = _walk(40.0, axis=2)
+    large = {}
+    for viewport in ("fixed", "follow"):
+        page = strip(motion, 13, tile=96, columns=4, viewport=viewport, header=False).picture
+        wide = (page.shape[1] - 4) // 4
+        limbs = np.abs(page[..., 0].astype(int) - page[..., 2]) > 60
+        large[viewport] = [limbs[:, n * wide : (n + 1) * wide].sum() for n in range(4)]
+    assert large["fixed"][0] < 0.1 * large["fixed"][3]
+    assert min(large["follow"]) > 0.7 * max(large["follow"])
+
+
 def test_tiles_are_the_frames_of_the_video():
     motion = striding(7)
     drawn = strip(motion, 3, tile=128, header=False)
