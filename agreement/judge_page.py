@@ -31,9 +31,6 @@ CEILING_OF = (
 )
 """The ceiling's measure of each row."""
 
-LABEL_WIDTH, LABEL_HEIGHT = 90, 11
-"""Labels of the scatter plot nearer than this are moved apart, in its units."""
-
 
 def render_judges(study: JudgeStudy) -> str:
     """Draw a judge study. Every text from outside is escaped.
@@ -97,7 +94,7 @@ def _within(report: JudgeReport, method: str) -> MethodValue:
 
 
 def _scatter(report: JudgeReport) -> Markup:
-    """Plot method means, people across and the judge upward, on one scale."""
+    """Plot method means, people across and the judge upward, numbered as in the table below."""
     from markupsafe import Markup, escape
 
     methods = report.system.methods
@@ -125,18 +122,12 @@ def _scatter(report: JudgeReport) -> Markup:
             f'<text x="{across(value)}" y="{top + size + 15}" text-anchor="middle">{value:.2f}'
             f'</text><text x="{left - 6}" y="{up(value) + 4}" text-anchor="end">{value:.2f}</text>'
         )
-    labels: list[tuple[float, float]] = []
-    for m in sorted(methods, key=lambda m: -m.judge):
+    for number, m in enumerate(methods, start=1):
         x, y = across(m.human), up(m.judge)
-        right = x > left + 0.6 * size
-        line = y + 4
-        while any(abs(x - a) < LABEL_WIDTH and abs(line - b) < LABEL_HEIGHT for a, b in labels):
-            line += LABEL_HEIGHT
-        labels.append((x, line))
         parts.append(
-            f'<circle class="dot" cx="{x}" cy="{y}" r="5"/><text class="name" '
-            f'x="{x - 9 if right else x + 9}" y="{line:.1f}" '
-            f'text-anchor="{"end" if right else "start"}">{escape(m.method)}</text>'
+            f'<circle class="dot" cx="{x}" cy="{y}" r="8"><title>{escape(m.method)}</title>'
+            f'</circle><text class="number" x="{x}" y="{y + 3.5:.1f}" text-anchor="middle">'
+            f"{number}</text>"
         )
     parts.append(
         f'<text x="{left + size / 2}" y="{top + size + 34}" text-anchor="middle">people</text>'
