@@ -34,16 +34,21 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def chromium_path():
     names = ("chromium", "chromium-browser", "google-chrome")
     path = os.environ.get("MOTIONJURY_CHROMIUM") or next(
         filter(None, map(shutil.which, names)), None
     )
     if path is None:
         pytest.skip("no Chromium found (set MOTIONJURY_CHROMIUM)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium(chromium_path):
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
         yield browser
         browser.close()
 

@@ -91,7 +91,7 @@ class Site:
             yield client
 
 
-def _item(number: int, axis: str, caption: str, perturbed: str) -> Item:
+def stride_item(number: int, axis: str, caption: str, perturbed: str) -> Item:
     clip_id = f"synthetic:sourceclip{number:03d}"
     triplet = Triplet(
         axis=axis,
@@ -141,7 +141,7 @@ def build(root: Path) -> Site:
     clips, captions = [], []
     for number in range(len(PAIRS)):
         axis, caption, perturbed = _pair(number)
-        item = _item(number, axis, caption, perturbed)
+        item = stride_item(number, axis, caption, perturbed)
         site.items.append(item)
         clip_id = item.payload["clip_id"]
         clips.append(
@@ -217,8 +217,8 @@ def _study(session, site, name, item_ids, training, ratings) -> None:
     site.studies[name] = study.id
 
 
-def start(site: Site, log: Path) -> subprocess.Popen[bytes]:
-    """Serve the site on a free port and wait until it answers."""
+def start(site: Site, log: Path, before: str = "") -> subprocess.Popen[bytes]:
+    """Serve the site on a free port and wait until it answers; ``before`` runs there first."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -226,6 +226,7 @@ def start(site: Site, log: Path) -> subprocess.Popen[bytes]:
         "import sys; from pathlib import Path\n"
         "from motionjury.commands.app import serve_app\n"
         "from motionjury.workspace import Workspace\n"
+        f"{before}\n"
         "serve_app(Workspace(Path(sys.argv[1])), '127.0.0.1', int(sys.argv[2]), False)\n"
     )
     process = subprocess.Popen(
