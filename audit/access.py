@@ -200,13 +200,13 @@ def grant_media(session: Session, person_id: str, study_id: str, media_key: str)
     Raises:
         AccessError: The person takes no part in the study, or the clip is not in it.
     """
-    _require_part(session, person_id, study_id)
+    study = _require_part(session, person_id, study_id)
     shown = session.scalars(
         select(StudyItemRow.item_id)
         .where(StudyItemRow.study_id == study_id, StudyItemRow.media_key == media_key)
         .limit(1)
     ).first()
-    if shown is None:
+    if shown is None and not _previews(session, study, person_id):
         raise AccessError("this clip is not part of the study")
     query = select(MediaGrantRow.token).where(
         MediaGrantRow.person_id == person_id,
@@ -239,13 +239,14 @@ def media_for_token(session: Session, token: str, person_id: str) -> Media:
 
     Raises:
         AccessError: The token is unknown or another person's, the person was revoked or takes
-            no part in the study, or the study was not launched. One message for all of them.
+            no part in the study (any more), or the study was not launched and they are no
+            coordinator. One message for all of them.
     """
     grant = session.get(MediaGrantRow, token)
     if grant is None or grant.person_id != person_id:
         raise AccessError("no such clip for you")
     study = _require_part(session, person_id, grant.study_id)
-    if study.state == "draft":
+    if study.state == "draft" and not _previews(session, study, person_id):
         raise AccessError("no such clip for you")
     return get_media(session, grant.media_key)
 
@@ -278,9 +279,15 @@ def _require_part(session: Session, person_id: str, study_id: str) -> StudyRow:
     study = session.get(StudyRow, study_id)
     if study is None:
         raise AccessError("unknown study")
-    if person.role != "coordinator" and session.get(MemberRow, (study_id, person_id)) is None:
+    member = session.get(MemberRow, (study_id, person_id))
+    if person.role != "coordinator" and (member is None or member.retired_at is not None):
         raise AccessError("you take no part in this study")
     return study
+
+
+def _previews(session: Session, study: StudyRow, person_id: str) -> bool:
+    """Return whether a person sees a study's clips before launch fixes them."""
+    return study.state == "draft" and require(session, person_id).role == "coordinator"
 
 
 def _digest(secret: str) -> str:

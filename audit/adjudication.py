@@ -61,11 +61,52 @@ def unanimous(yes: int, answered: int) -> bool:
     return yes == answered
 
 
-RULES: dict[str, Callable[[int, int], bool]] = {
+CHECK_RULES: dict[str, Callable[[int, int], bool]] = {
     "checks_majority": majority,
     "checks_unanimous": unanimous,
 }
 """When a check is passed, from the number of yes and of answers; every check must be."""
+
+
+def strict_verdict(accept: int, reject: int, given: int) -> Outcome:
+    """Return ``accepted`` when all accept, ``rejected`` when any rejects, else ``revise``.
+
+    NextMotionQA 4.2: unanimous accept; revise-flagged items are edited jointly; reject discards.
+
+    >>> strict_verdict(3, 0, 3), strict_verdict(2, 1, 3), strict_verdict(2, 0, 3)
+    ('accepted', 'rejected', 'revise')
+    """
+    if reject:
+        return "rejected"
+    return "accepted" if accept == given else "revise"
+
+
+def majority_verdict(accept: int, reject: int, given: int) -> Outcome:
+    """Return what more than half say; without such a majority, ``revise``.
+
+    >>> majority_verdict(2, 1, 3), majority_verdict(1, 2, 3), majority_verdict(1, 1, 3)
+    ('accepted', 'rejected', 'revise')
+    """
+    if majority(accept, given):
+        return "accepted"
+    return "rejected" if majority(reject, given) else "revise"
+
+
+VERDICT_RULES: dict[str, Callable[[int, int, int], Outcome]] = {
+    "verdict": strict_verdict,
+    "verdict_majority": majority_verdict,
+}
+"""What becomes of an item, from the number of accept, of reject and of all verdicts."""
+
+RULES: tuple[str, ...] = (*CHECK_RULES, *VERDICT_RULES)
+"""All decision rules; ``none`` decides nothing."""
+
+
+def rules_for(protocol: Protocol) -> tuple[str, ...]:
+    """Return the rules that a study with this protocol may use, ``none`` among them."""
+    checks = tuple(CHECK_RULES) if protocol.checks else ()
+    verdicts = tuple(VERDICT_RULES) if protocol.verdict is not None else ()
+    return (*checks, *verdicts, "none")
 
 
 def decide(
@@ -76,31 +117,61 @@ def decide(
 ) -> Verdict:
     """Apply a decision rule to the answers of one item.
 
-    An item is accepted when every check that is asked of it passes, and rejected otherwise. The
+    By a rule on checks an item is accepted when every check that is asked of it passes, and
+    rejected otherwise; by a rule on verdicts the numbers of accept, revise and reject decide. The
     order of the answers makes no difference.
 
     Args:
         answers: Answers of each rater, at least one.
-        protocol: Its ``checks`` are counted.
-        rule: Key of ``RULES``; the protocol's own by default.
+        protocol: Its ``checks``, or its verdict, are counted.
+        rule: One of ``RULES``; the protocol's own by default.
         conditions: Strata of the item that decide which checks are asked.
 
     Returns:
         The outcome with the votes behind it.
 
     Raises:
-        ValueError: No answers, no check to count, an unknown rule, or an answer that is missing.
+        ValueError: No answers, nothing to count, an unknown rule, or an answer that is missing.
     """
     name = rule or protocol.decision
     if name not in RULES:
         raise ValueError(f"unknown decision rule {name!r}; rules are {sorted(RULES)}")
     if not answers:
         raise ValueError("expected at least one rater's answers, got none")
+    if name in VERDICT_RULES:
+        return _by_verdict(answers, protocol, name)
+    return _by_checks(answers, protocol, name, conditions or {})
+
+
+def _by_verdict(answers: Sequence[Mapping[str, Any]], protocol: Protocol, name: str) -> Verdict:
+    question = protocol.verdict
+    if question is None:
+        raise ValueError(f"{protocol.name} asks for no verdict; rule {name!r} cannot be applied")
+    count = Counter(str(one[question.name]) for one in answers if question.name in one)
+    missing = len(answers) - count.total()
+    if missing:
+        raise ValueError(f"{missing} of {len(answers)} raters have no verdict")
+    votes = {value: count[value] for value in question.domain}
+    told = ", ".join(f"{number} {value}" for value, number in votes.items() if number)
+    return Verdict(
+        outcome=VERDICT_RULES[name](count["accept"], count["reject"], len(answers)),
+        rule=name,
+        votes={question.name: votes},
+        reason=f"verdicts: {told}",
+    )
+
+
+def _by_checks(
+    answers: Sequence[Mapping[str, Any]],
+    protocol: Protocol,
+    name: str,
+    conditions: Mapping[str, str],
+) -> Verdict:
     votes: dict[str, dict[str, int]] = {}
     failed = []
     for check in protocol.checks:
         question = protocol.question(check)
-        given = [one for one in answers if is_asked(question, conditions or {}, one)]
+        given = [one for one in answers if is_asked(question, conditions, one)]
         if not given:
             continue
         missing = sum(check not in one for one in given)
@@ -108,7 +179,7 @@ def decide(
             raise ValueError(f"{missing} of {len(given)} raters have no answer to {check!r}")
         count = Counter(str(one[check]) for one in given)
         votes[check] = {value: count[value] for value in question.domain}
-        if not RULES[name](count["yes"], len(given)):
+        if not CHECK_RULES[name](count["yes"], len(given)):
             failed.append(f"{check} has {count['yes']} yes of {len(given)}")
     if not votes:
         raise ValueError(f"none of the checks {list(protocol.checks)} is asked of this item")
@@ -120,7 +191,8 @@ def decide(
 def apply(session: Session, study: Study, actor: str | None, now: float) -> CloseReport:
     """Decide every item of a study that has its ratings, and move the items.
 
-    Items that lack ratings stay in review. A rule ``none`` decides nothing.
+    Items that lack ratings stay in review; withdrawn ones and those settled before are left alone.
+    A rule ``none`` decides nothing.
 
     Args:
         session: A writing session in which the study is locked.
@@ -138,7 +210,12 @@ def apply(session: Session, study: Study, actor: str | None, now: float) -> Clos
     work = (
         select(ItemRow)
         .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
-        .where(StudyItemRow.study_id == study.id, StudyItemRow.purpose == "work")
+        .where(
+            StudyItemRow.study_id == study.id,
+            StudyItemRow.purpose == "work",
+            StudyItemRow.withdrawn_at.is_(None),
+            ItemRow.id.not_in(select(DecisionRow.item_id).where(DecisionRow.study_id == study.id)),
+        )
         .order_by(ItemRow.id)
     )
     outcomes: Counter[str] = Counter()

@@ -46,11 +46,12 @@ def check_answers(
     """Return the answers as they are stored.
 
     Answers to questions that are not shown are dropped, so that an answer given before another
-    one hid its question does not survive. Free text loses control characters (line ends and
-    tabs stay) and outer blanks, and is otherwise kept as it is; empty text is no answer.
+    one hid its question does not survive; what they force (``Protocol.forced``) holds even so.
+    Free text loses control characters (line ends and tabs stay) and outer blanks, and is otherwise
+    kept as it is; empty text is no answer.
 
     Args:
-        protocol: The protocol.
+        protocol: The protocol, with the item's own options filled in (``audit.shown.form_of``).
         conditions: Strata of the item, by name.
         answers: What came, by question name.
 
@@ -60,7 +61,8 @@ def check_answers(
 
     Raises:
         AnswerError: A required answer is missing, a value is not one of the options, a text is
-            too long, or there is no such question. All problems at once.
+            too long, an answer is not the one another forces, or there is no such question. All
+            problems at once.
     """
     if not isinstance(answers, Mapping):
         raise AnswerError({"": f"expected answers by question, got {type(answers).__name__}"})
@@ -84,6 +86,10 @@ def check_answers(
             clean[question.name] = stored
         elif question.required:
             problems[question.name] = f"{question.name!r} has no answer yet"
+    for rule in protocol.forced:
+        forces = _contains(answers.get(rule.question), rule.values)
+        if forces and rule.then not in problems and clean.get(rule.then) != rule.must_be:
+            problems[rule.then] = rule.message
     if problems:
         raise AnswerError(problems)
     return clean
@@ -195,9 +201,12 @@ def _option(question: Question, value: Any) -> str:
 def _holds(condition: Condition, conditions: Mapping[str, str], answers: Mapping[str, Any]) -> bool:
     if condition.question is None:
         return conditions.get(condition.stratum or "") in condition.values
-    value = answers.get(condition.question)
+    return _contains(answers.get(condition.question), condition.values)
+
+
+def _contains(value: Any, values: tuple[str, ...]) -> bool:
     given = value if isinstance(value, (list, tuple)) else [value]
-    return any(one in condition.values for one in given)
+    return any(one in values for one in given)
 
 
 def _without_controls(value: Any) -> Any:

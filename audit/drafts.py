@@ -83,7 +83,7 @@ def save_draft(
     draft.version, draft.answers, draft.activity = current + 1, kept, measured
     draft.saved_at = at
     # A running lease is counted already; one that ran out is renewed only where there is room.
-    if row.lease_until > at or has_room(session, study, row.item_id, person_id, at):
+    if row.lease_until > at or has_room(session, study, row.item_id, person_id, at, row.purpose):
         row.lease_until = max(row.lease_until, at + study.config.lease_minutes * 60.0)
     session.flush()
     log(

@@ -57,11 +57,11 @@ class StudyEvidence(Frozen):
     """All labels and decisions of a study."""
 
     items: tuple[Item, ...]
-    """Work items, sorted by id."""
+    """Work items, sorted by id; withdrawn ones left out."""
     licences: dict[str, tuple[str, ...]]
     """Per corpus of their motions the licences that the sources state, sorted."""
     labels: tuple[LabelEvidence, ...]
-    """Latest revisions, sorted by item and code; training and surplus left out."""
+    """Latest revisions, sorted by item and code; only those that count."""
     decisions: tuple[DecisionEvidence, ...]
     """Sorted by item."""
     surplus: int
@@ -79,7 +79,9 @@ def study_evidence(session: Session, study_id: str) -> StudyEvidence:
         Its evidence, without ids of persons and without times.
     """
     work = select(StudyItemRow.item_id).where(
-        StudyItemRow.study_id == study_id, StudyItemRow.purpose == "work"
+        StudyItemRow.study_id == study_id,
+        StudyItemRow.purpose == "work",
+        StudyItemRow.withdrawn_at.is_(None),
     )
     decisions = session.scalars(
         select(DecisionRow).where(DecisionRow.study_id == study_id).order_by(DecisionRow.item_id)
@@ -121,7 +123,8 @@ def study_evidence(session: Session, study_id: str) -> StudyEvidence:
 
 def _licences(session: Session, items: Iterable[Item]) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
-    for clip_id in sorted({str(item.payload["clip_id"]) for item in items}):
+    clip_ids = {item.payload["clip_id"] for item in items if "clip_id" in item.payload}
+    for clip_id in sorted(clip_ids):
         clip = get_clip(session, clip_id)
         found.setdefault(clip.corpus, set()).update({clip.licence} - {""})
     return {corpus: tuple(sorted(found[corpus])) for corpus in sorted(found)}

@@ -1,8 +1,9 @@
-"""Training items of a study: what is right about them, and how they get into it."""
+"""Training and attention items of a study: what is right about them, how they get into it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 from sqlalchemy import func, select
@@ -13,6 +14,7 @@ from audit.people import require_actor
 from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
 from audit.records import StudyError, conditions_of, draft_study
+from audit.shown import form_of
 from benchmarks.items import Frozen, Item
 from store.events import log
 from store.items import add_items
@@ -25,7 +27,7 @@ class Gold(Frozen):
     answers: dict[str, str] = Field(min_length=1)
     """Expected answers by question; questions left out are not judged."""
     explanation: str
-    """Shown after the answer, one or two sentences."""
+    """Shown after the answer to a training item, one or two sentences."""
 
 
 def add_training(
@@ -50,6 +52,32 @@ def add_training(
         StudyError: The study was launched, an item is in it already or is work in another
             study, or the expected answers are not answers of the protocol.
     """
+    _add(session, study_id, entries, "training", actor, now)
+
+
+def add_attention(
+    session: Session,
+    study_id: str,
+    entries: Sequence[tuple[Item, Gold]],
+    actor: str | None = None,
+    now: float | None = None,
+) -> None:
+    """Add attention items: mixed in with the others, their answers known, never part of the data.
+
+    Arguments and errors as :func:`add_training`; the explanation is not shown to anybody but the
+    coordinator.
+    """
+    _add(session, study_id, entries, "attention", actor, now)
+
+
+def _add(
+    session: Session,
+    study_id: str,
+    entries: Sequence[tuple[Item, Gold]],
+    purpose: Literal["training", "attention"],
+    actor: str | None,
+    now: float | None,
+) -> None:
     require_actor(session, actor, "coordinator")
     row = draft_study(session, study_id)
     protocol = PROTOCOLS[row.protocol]
@@ -65,31 +93,40 @@ def add_training(
             if other.study_id == row.id:
                 raise StudyError(f"item {item.id} is in study {row.name!r} already")
             if other.purpose == "work":
-                raise StudyError(f"item {item.id} is judged in a study; it cannot be training")
+                raise StudyError(f"item {item.id} is judged in a study; it cannot be {purpose}")
         session.add(
             StudyItemRow(
                 study_id=row.id,
                 item_id=item.id,
-                purpose="training",
+                purpose=purpose,
                 position=position,
                 gold=gold.model_dump(mode="json"),
                 media_key=None,
+                group_key=None,
+                withdrawn_at=None,
+                reserved_for=None,
             )
         )
         position += 1
     session.flush()
     details = {"items": [item.id for item, _gold in entries]}
-    log(session, "training_added", person_id=actor, study_id=row.id, details=details, at=now)
+    log(session, f"{purpose}_added", person_id=actor, study_id=row.id, details=details, at=now)
 
 
 def _check_gold(protocol: Protocol, item: Item, gold: Gold) -> None:
     if item.benchmark != protocol.benchmark:
         raise StudyError(f"item {item.id} is of {item.benchmark}; {protocol.name} takes another")
-    conditions = conditions_of(protocol, item.model_dump(mode="json"))
-    lenient = protocol.model_copy(
+    if protocol.kinds and item.kind not in protocol.kinds:
+        raise StudyError(
+            f"item {item.id} is of kind {item.kind!r}; {protocol.name} takes {list(protocol.kinds)}"
+        )
+    record = item.model_dump(mode="json")
+    conditions = conditions_of(protocol, record)
+    form = form_of(protocol, record)
+    lenient = form.model_copy(
         update={
             "questions": tuple(
-                question.model_copy(update={"required": False}) for question in protocol.questions
+                question.model_copy(update={"required": False}) for question in form.questions
             )
         }
     )

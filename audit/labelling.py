@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from audit.answers import AnswerError, check_activity, check_answers
 from audit.assignment import has_room, own_assignment
-from audit.blind import caption_order
+from audit.blind import caption_names
 from audit.drafts import Draft, StaleDraftError, load_draft, save_draft
 from audit.people import require
 from audit.protocols.registry import PROTOCOLS
@@ -27,9 +27,10 @@ from audit.records import (
     get_study,
     item_record,
 )
+from audit.shown import form_of, shown_of
 from benchmarks.items import Frozen
 from store.events import log
-from store.tables import AssignmentRow, LabelRow
+from store.tables import AssignmentRow, DecisionRow, LabelRow, StudyItemRow
 
 __all__ = [
     "AnswerError",
@@ -72,7 +73,9 @@ class Label(Frozen):
     activity: dict[str, Any]
     """What the browser measured: seconds active, plays, frames stepped."""
     surplus: bool
-    """Whether it came after the ratings wanted were full; then it counts nowhere."""
+    """Whether no rating was wanted any more when it came; then it counts nowhere."""
+    note: str = ""
+    """Why not, in one sentence for the expert; empty where it counts."""
     created_at: float
     """UTC seconds."""
 
@@ -89,8 +92,9 @@ def submit(
     """Store an answer.
 
     The same submission id again returns what was stored first, whatever else is sent. After a
-    lease ran out the answer still counts if the rating is still wanted; otherwise it is stored
-    as surplus and counts nowhere.
+    lease ran out the answer still counts if the rating is still wanted; otherwise, and when the
+    item was withdrawn or settled meanwhile, it is stored as surplus and counts nowhere; ``note``
+    says so.
 
     Args:
         session: A writing session.
@@ -120,12 +124,12 @@ def submit(
             "this item was already submitted, in another window; reload for the next one"
         )
     label = _label(session, study, row, submission_id, answers, activity, at)
-    wanted = has_room(session, study, row.item_id, person_id, at)
+    wanted = has_room(session, study, row.item_id, person_id, at, row.purpose)
     row.state, row.done_at = ("done" if wanted else "surplus"), at
     session.add(label)
     session.flush()
     _log(session, "label_submitted", row, at, label=label.id, state=row.state)
-    return _as_label(label, row.state)
+    return _noted(session, _as_label(label, row.state), row)
 
 
 def revise(
@@ -154,7 +158,8 @@ def revise(
     Raises:
         AnswerError: The protocol does not take the answers; all problems by question.
         AccessError: The assignment is not this person's, or they were revoked.
-        StudyError: The item was not submitted yet, the study is not open, or its form changed.
+        StudyError: The item was not submitted yet or was settled meanwhile, the study is not
+            open, or its form changed.
     """
     at = clock(now)
     study, row = own_assignment(session, assignment_id, person_id)
@@ -163,11 +168,13 @@ def revise(
         return known
     if row.state == "held":
         raise StudyError("this item was not submitted yet")
+    if _decided(session, row):
+        raise StudyError("this item was settled meanwhile; your first answer stands")
     label = _label(session, study, row, submission_id, answers, activity, at)
     session.add(label)
     session.flush()
     _log(session, "label_revised", row, at, label=label.id, revision=label.revision)
-    return _as_label(label, row.state)
+    return _noted(session, _as_label(label, row.state), row)
 
 
 def my_labels(session: Session, study_id: str, person_id: str) -> list[Label]:
@@ -198,7 +205,27 @@ def _submitted(session: Session, row: AssignmentRow, submission_id: str) -> Labe
         return None
     if label.assignment_id != row.id:
         raise AnswerError({"": "this submission id was used for another item; reload the page"})
-    return _as_label(label, row.state)
+    return _noted(session, _as_label(label, row.state), row)
+
+
+def _noted(session: Session, label: Label, row: AssignmentRow) -> Label:
+    if not label.surplus:
+        return label
+    place = session.get(StudyItemRow, (row.study_id, row.item_id))
+    if place is not None and place.withdrawn_at is not None:
+        reason = "this item was withdrawn while you had it open"
+    elif _decided(session, row):
+        reason = "this item was settled while you had it open"
+    else:
+        reason = "others had given this item all its ratings before you sent yours"
+    return label.model_copy(update={"note": f"{reason}; your answer is kept but does not count"})
+
+
+def _decided(session: Session, row: AssignmentRow) -> bool:
+    query = select(DecisionRow.id).where(
+        DecisionRow.study_id == row.study_id, DecisionRow.item_id == row.item_id
+    )
+    return session.scalars(query.limit(1)).first() is not None
 
 
 def _label(
@@ -218,10 +245,13 @@ def _label(
         )
     person = require(session, row.person_id)
     record = item_record(session, row.item_id)
-    clean = check_answers(protocol, conditions_of(protocol, record), answers)
+    form = form_of(protocol, record)
+    clean = check_answers(form, conditions_of(protocol, record), answers)
     measured = check_activity(activity)
-    shown = caption_order(study.config.seed, row.person_id, row.item_id)
-    measured[SHOWN] = ",".join(shown)
+    measured.pop(SHOWN, None)
+    names = caption_names(shown_of(record), study.config.seed, row.person_id, row.item_id)
+    if names:
+        measured[SHOWN] = ",".join(names)
     last = session.scalar(
         select(func.max(LabelRow.revision)).where(LabelRow.assignment_id == row.id)
     )

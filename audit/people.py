@@ -43,6 +43,8 @@ class Person(Frozen):
     """Whether a program answers in their place."""
     active: bool
     """False once revoked."""
+    email: str | None = None
+    """Address under which a sign-in service knows them, in lower case; for coordinators only."""
 
 
 def add_person(
@@ -51,6 +53,7 @@ def add_person(
     role: str,
     simulated: bool = False,
     *,
+    email: str | None = None,
     actor: str | None = None,
     now: float | None = None,
 ) -> Person:
@@ -61,6 +64,7 @@ def add_person(
         name: Shown to coordinators only.
         role: One of ``ROLES``.
         simulated: Whether a program answers in their place.
+        email: Address under which a sign-in service knows them; ``None`` for none.
         actor: Coordinator who does it; ``None`` at the command line.
         now: UTC seconds; the clock by default.
 
@@ -68,7 +72,8 @@ def add_person(
         The person.
 
     Raises:
-        InputError: The name is empty, too long or not printable, or the role is unknown.
+        InputError: The name is empty, too long or not printable, the role is unknown, or the
+            address is none or someone else's.
         AccessError: The actor is no coordinator.
     """
     require_actor(session, actor, "coordinator")
@@ -77,6 +82,7 @@ def add_person(
         raise InputError(f"expected a name of 1 to {NAME_LIMIT} printable characters")
     if role not in ROLES:
         raise InputError(f"unknown role {role!r}; roles are {list(ROLES)}")
+    address = None if email is None else _address(session, email)
     row = PersonRow(
         id=secrets.token_hex(8),
         name=clean,
@@ -84,12 +90,35 @@ def add_person(
         simulated=simulated,
         active=True,
         created_at=time.time() if now is None else now,
+        email=address,
     )
     session.add(row)
     session.flush()
     details = {"role": role, "simulated": simulated}
     log(session, "person_added", person_id=actor, subject=row.id, details=details, at=now)
     return as_person(row)
+
+
+def person_by_email(session: Session, email: str) -> Person | None:
+    """Return the active person with this address, or ``None``.
+
+    Args:
+        session: Any session.
+        email: An address that a sign-in service has verified; case makes no difference.
+    """
+    query = select(PersonRow).where(PersonRow.email == email.strip().lower())
+    row = session.scalars(query).one_or_none()
+    return as_person(row) if row is not None and row.active else None
+
+
+def _address(session: Session, email: str) -> str:
+    clean = email.strip().lower()
+    name, at, host = clean.partition("@")
+    if not name or not at or not host or "@" in host or " " in clean or len(clean) > 254:
+        raise InputError(f"expected an e-mail address, got {email[:80]!r}")
+    if session.scalars(select(PersonRow.id).where(PersonRow.email == clean)).first() is not None:
+        raise InputError(f"{clean} belongs to someone already")
+    return clean
 
 
 def list_people(session: Session) -> list[Person]:

@@ -1,21 +1,22 @@
 """How far a study is: counts by expert code and stratum, without telling who answered what.
 
-The same counts come from the tables and from the event log alone; that they are equal is tested.
+The same counts come from the tables and from the event log alone (``audit.replay``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from audit.protocols.registry import PROTOCOLS
+from audit.queue import may_judge
 from audit.ratings import code_order, counted_labels
 from audit.records import Study, clock, get_study
 from benchmarks.items import Frozen
-from store.events import list_events
 from store.tables import (
     AssignmentRow,
     DecisionRow,
@@ -47,6 +48,8 @@ class ExpertProgress(Frozen):
     """Whether a program answers in their place."""
     active: bool
     """False once revoked."""
+    retired: bool = False
+    """Whether their part in the study has ended."""
 
     @property
     def stage(self) -> str:
@@ -90,8 +93,10 @@ class Progress(Frozen):
     """Its name."""
     state: str
     """``draft``, ``open`` or ``closed``."""
+    paused: bool
+    """Whether nobody is given new items."""
     items: int
-    """Items in the study, training aside."""
+    """Items to be rated, withdrawn ones aside."""
     complete: int
     """Items that have all their ratings."""
     ratings: int
@@ -114,17 +119,41 @@ class Progress(Frozen):
     """Counted answers by question and value, summed over experts."""
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
+    """An assignment."""
+
     person_id: str
     item_id: str
     state: str
     lease_until: float
+    purpose: str
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
+    """An expert of the study."""
+
     code: str
     guidelines_read: bool
     trained: bool
+    retired: bool = False
+
+
+@dataclass
+class Tally:
+    """Who did what, from the tables or from the log, before it is counted."""
+
+    members: dict[str, Member]
+    """By id of the person."""
+    parts: list[Part]
+    """All assignments."""
+    decided: dict[str, str]
+    """Outcome by item."""
+    withdrawn: set[str]
+    """Items that are no longer part of the study."""
+    state: str = "draft"
+    """State of the study."""
+    paused: bool = False
+    """Whether nobody is given new items."""
 
 
 def progress(session: Session, study_id: str, now: float | None = None) -> Progress:
@@ -140,107 +169,74 @@ def progress(session: Session, study_id: str, now: float | None = None) -> Progr
     """
     study = get_study(session, study_id)
     members = {
-        row.person_id: _Member(row.code, row.guidelines_at is not None, row.trained_at is not None)
+        row.person_id: Member(
+            row.code,
+            row.guidelines_at is not None,
+            row.trained_at is not None,
+            row.retired_at is not None,
+        )
         for row in session.scalars(select(MemberRow).where(MemberRow.study_id == study.id))
     }
     parts = [
-        _Part(row.person_id, row.item_id, row.state, row.lease_until)
+        Part(row.person_id, row.item_id, row.state, row.lease_until, row.purpose)
         for row in session.scalars(select(AssignmentRow).where(AssignmentRow.study_id == study.id))
     ]
-    decided = select(DecisionRow.outcome).where(DecisionRow.study_id == study.id)
-    outcomes = Counter(session.scalars(decided))
-    return _build(session, study, members, parts, outcomes, study.state, clock(now))
+    query = select(DecisionRow.item_id, DecisionRow.outcome).where(DecisionRow.study_id == study.id)
+    decided = {item_id: outcome for item_id, outcome in session.execute(query)}
+    withdrawn = select(StudyItemRow.item_id).where(
+        StudyItemRow.study_id == study.id, StudyItemRow.withdrawn_at.is_not(None)
+    )
+    tally = Tally(members, parts, decided, set(session.scalars(withdrawn)))
+    tally.state, tally.paused = study.state, study.paused_at is not None
+    return build(session, study, tally, clock(now))
 
 
-def progress_from_log(session: Session, study_id: str, now: float | None = None) -> Progress:
-    """Count from the event log alone; items and people are looked up by id.
-
-    Args:
-        session: Any session.
-        study_id: Id or name of the study.
-        now: UTC seconds at which leases are looked at; the clock by default.
-
-    Returns:
-        What :func:`progress` returns, if the log is whole.
-
-    Raises:
-        StudyError: There is no such study.
-    """
-    study = get_study(session, study_id)
-    members: dict[str, _Member] = {}
-    parts: dict[str, _Part] = {}
-    outcomes: Counter[str] = Counter()
-    state = "draft"
-    revoked = list_events(session, actions=("person_revoked",))
-    events = list_events(session, study_id=study.id) + revoked
-    for event in sorted(events, key=lambda event: event.id):
-        subject, person, details = event.subject or "", event.person_id or "", event.details
-        match event.action:
-            case "study_launched":
-                state = "open"
-            case "study_closed":
-                state = "closed"
-            case "member_added":
-                members[subject] = _Member(details["code"], False, False)
-            case "guidelines_read":
-                members[person] = members[person]._replace(guidelines_read=True)
-            case "training_passed":
-                members[person] = members[person]._replace(trained=True)
-            case "assignment_claimed":
-                parts[subject] = _Part(person, details["item"], "held", details["lease_until"])
-            case "assignment_opened" | "draft_saved" | "lease_expired" | "lease_reclaimed":
-                parts[subject] = parts[subject]._replace(lease_until=details["lease_until"])
-            case "label_submitted":
-                parts[subject] = parts[subject]._replace(state=details["state"])
-            case "person_revoked":
-                for key, part in parts.items():
-                    if part.person_id == subject and part.state == "held":
-                        parts[key] = part._replace(lease_until=0.0)
-            case "item_decided":
-                outcomes[details["outcome"]] += 1
-    return _build(session, study, members, list(parts.values()), outcomes, state, clock(now))
-
-
-def _build(
-    session: Session,
-    study: Study,
-    members: dict[str, _Member],
-    parts: list[_Part],
-    outcomes: Counter[str],
-    state: str,
-    now: float,
-) -> Progress:
+def build(session: Session, study: Study, tally: Tally, now: float) -> Progress:
+    """Count what a study's tally tells; items and people are looked up by id."""
     work = (
-        select(ItemRow.id, ItemRow.record)
+        select(ItemRow.id, ItemRow.record, StudyItemRow.reserved_for)
         .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
         .where(StudyItemRow.study_id == study.id, StudyItemRow.purpose == "work")
     )
-    strata = {item_id: record["stratum"] for item_id, record in session.execute(work)}
+    strata, reserved = {}, {}
+    for item_id, record, only in session.execute(work):
+        if item_id not in tally.withdrawn:
+            strata[item_id] = record["stratum"]
+            reserved[item_id] = only
+    parts = [part for part in tally.parts if part.purpose == "work" and part.item_id in strata]
+    members = tally.members
     wanted = study.config.ratings_per_item
     done = Counter(part.item_id for part in parts if part.state == "done")
     live = [part for part in parts if part.state == "held" and part.lease_until > now]
     taken = done + Counter(part.item_id for part in live)
-    full = {item_id for item_id in strata if taken[item_id] >= wanted}
+    full = {item_id for item_id in strata if taken[item_id] >= wanted}.union(tally.decided)
     people = {
         row.id: row
         for row in session.scalars(select(PersonRow).where(PersonRow.id.in_(list(members))))
     }
+    active = {one for one, member in members.items() if people[one].active and not member.retired}
     experts = []
     for person_id, member in members.items():
         own = [part for part in parts if part.person_id == person_id]
         person = people[person_id]
         seen = {part.item_id for part in own}
+        left = [
+            item_id
+            for item_id in strata.keys() - full - seen
+            if may_judge(person_id, reserved[item_id], active)
+        ]
         experts.append(
             ExpertProgress(
                 code=member.code,
                 done=sum(part.state == "done" for part in own),
                 surplus=sum(part.state == "surplus" for part in own),
                 held=sum(part.person_id == person_id for part in live),
-                remaining=len(strata.keys() - full - seen) if person.active else 0,
+                remaining=len(left) if person_id in active else 0,
                 guidelines_read=member.guidelines_read,
                 trained=member.trained,
                 simulated=person.simulated,
                 active=person.active,
+                retired=member.retired,
             )
         )
     ratings = sum(done.values())
@@ -248,7 +244,8 @@ def _build(
     return Progress(
         study_id=study.id,
         name=study.name,
-        state=state,
+        state=tally.state,
+        paused=tally.paused,
         items=len(strata),
         complete=sum(done[item_id] >= wanted for item_id in strata),
         ratings=ratings,
@@ -258,7 +255,7 @@ def _build(
         simulated_share=simulated / ratings if ratings else None,
         experts=tuple(sorted(experts, key=lambda expert: code_order(expert.code))),
         strata=_strata(strata, done, wanted),
-        outcomes=dict(sorted(outcomes.items())),
+        outcomes=dict(sorted(Counter(tally.decided.values()).items())),
         checks=_checks(session, study),
     )
 
@@ -288,5 +285,6 @@ def _checks(session: Session, study: Study) -> dict[str, dict[str, int]]:
     for question in PROTOCOLS[study.protocol].questions:
         if question.agreement and question.kind in ("choice", "likert", "verdict"):
             count = Counter(one[question.name] for one in answers if question.name in one)
-            counts[question.name] = {value: count[value] for value in question.domain}
+            values = sorted(count) if question.options_from else question.domain
+            counts[question.name] = {value: count[value] for value in values}
     return counts

@@ -9,6 +9,7 @@ from pydantic import Field
 from benchmarks.items import Benchmark, Frozen
 
 QuestionKind = Literal["choice", "multi", "likert", "verdict", "text"]
+Part = Literal["video", "captions", "question", "options", "prompt", "facts"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
@@ -47,6 +48,8 @@ class Question(Frozen):
     """How it is drawn and checked."""
     options: tuple[Option, ...] = ()
     """Answers, in declared order; for likert the levels, lowest first."""
+    options_from: Literal["item"] | None = None
+    """``item``: the answers are the item's own options, each person's in an order of their own."""
     required: bool = True
     """Whether a submission without it is refused (where it is shown)."""
     shown_when: Condition | None = None
@@ -60,6 +63,21 @@ class Question(Frozen):
     def domain(self) -> tuple[str, ...]:
         """Declared, ordered values; empty for text."""
         return tuple(option.value for option in self.options)
+
+
+class Forced(Frozen):
+    """An answer that leaves no choice in another question."""
+
+    question: str
+    """The question whose answer forces."""
+    values: tuple[str, ...]
+    """Any of these, alone or among others, forces."""
+    then: str
+    """The question that is forced."""
+    must_be: str
+    """Its only answer then."""
+    message: str
+    """What the expert is told, one sentence."""
 
 
 class WorkedExample(Frozen):
@@ -84,8 +102,10 @@ class Protocol(Frozen):
     """Source, paper and section."""
     benchmark: Benchmark
     """Benchmark whose items it takes."""
-    shows: tuple[Literal["video", "captions", "question", "prompt"], ...]
-    """What of the item is drawn."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of items it takes, keys of ``audit.shown.KINDS``; none named: any of the benchmark."""
+    shows: tuple[Part, ...]
+    """What of the item is drawn; without ``video`` no clip is needed."""
     allows_3d: bool = False
     """Whether the study may offer the 3D view."""
     guidelines: str
@@ -94,14 +114,31 @@ class Protocol(Frozen):
     """Worked examples below the guidelines."""
     questions: tuple[Question, ...]
     """The form, in order."""
+    forced: tuple[Forced, ...] = ()
+    """Answers that leave no choice in another question; held in the form and in the store."""
+    group_by: str | None = None
+    """Field of the payload: items that share it are compared, and each rater gets them in another
+    order (``prompt_id`` where methods are compared on a prompt)."""
+    study_labels: tuple[str, ...] = ()
+    """Labels a study may bear, e.g. ``V1``; none named: a study has no label."""
     checks: tuple[str, ...] = ()
     """Names of yes/no questions the decision rule counts; others do not enter it."""
-    decision: Literal["checks_majority", "checks_unanimous", "verdict", "none"]
+    decision: Literal["checks_majority", "checks_unanimous", "verdict", "verdict_majority", "none"]
     """Default rule from labels to item state."""
     ratings_per_item: int = Field(default=3, ge=1)
     """Default number of ratings."""
     training_pass_share: float = 1.0
     """Share of training answers that must match, 0 to 1."""
+
+    @property
+    def shows_clip(self) -> bool:
+        """Whether each item needs a rendered clip."""
+        return "video" in self.shows
+
+    @property
+    def verdict(self) -> Question | None:
+        """The question whose answer is the verdict, where there is one."""
+        return next((one for one in self.questions if one.kind == "verdict"), None)
 
     def question(self, name: str) -> Question:
         """Return a question by name.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from audit.protocol import Level
 from audit.protocols.registry import PROTOCOLS
 from audit.records import get_study
+from audit.shown import shown_of
 from benchmarks.items import Frozen
-from store.tables import AssignmentRow, ItemRow, LabelRow, MemberRow
+from store.tables import AssignmentRow, ItemRow, LabelRow, MemberRow, StudyItemRow
 
 
 class RatingRow(Frozen):
@@ -20,7 +23,7 @@ class RatingRow(Frozen):
     level: Level
     """Level of measurement of the question."""
     domain: tuple[str, ...]
-    """Its answers in declared order."""
+    """Its answers in declared order; those of all items, sorted, where each has its own."""
     item_id: str
     """The item."""
     rater: str
@@ -40,8 +43,8 @@ class RatingRow(Frozen):
 def study_ratings(session: Session, study_id: str) -> list[RatingRow]:
     """Return the counted answers of a study to the questions that agreement is reported on.
 
-    The newest revision of each answer; training and surplus answers are not in it, nor are free
-    text and questions with several answers at once.
+    The newest revision of each answer; training, attention, repeated and surplus answers are not in
+    it, nor those to withdrawn items, free text, and questions with several answers at once.
 
     Args:
         session: Any session.
@@ -59,14 +62,18 @@ def study_ratings(session: Session, study_id: str) -> list[RatingRow]:
         for question in PROTOCOLS[study.protocol].questions
         if question.agreement and question.kind in ("choice", "likert", "verdict")
     ]
+    labels = counted_labels(session, study.id)
+    own = tuple(
+        sorted({text for _label, _code, record in labels for text in shown_of(record).options})
+    )
     rows = []
-    for label, code, record in counted_labels(session, study.id):
+    for label, code, record in labels:
         for place, question in enumerate(questions):
             if question.name in label.answers:
                 row = RatingRow(
                     axis=question.name,
                     level=question.level,
-                    domain=question.domain,
+                    domain=own if question.options_from else question.domain,
                     item_id=label.item_id,
                     rater=code,
                     label=label.answers[question.name],
@@ -80,9 +87,7 @@ def study_ratings(session: Session, study_id: str) -> list[RatingRow]:
     return [row for _place, row in rows]
 
 
-def counted_labels(
-    session: Session, study_id: str
-) -> list[tuple[LabelRow, str, dict[str, dict[str, str]]]]:
+def counted_labels(session: Session, study_id: str) -> list[tuple[LabelRow, str, dict[str, Any]]]:
     """Return the newest counted label of each assignment, with rater code and item record.
 
     Args:
@@ -100,7 +105,17 @@ def counted_labels(
             (MemberRow.study_id == LabelRow.study_id) & (MemberRow.person_id == LabelRow.person_id),
         )
         .join(ItemRow, ItemRow.id == LabelRow.item_id)
-        .where(LabelRow.study_id == study_id, AssignmentRow.state == "done")
+        .join(
+            StudyItemRow,
+            (StudyItemRow.study_id == LabelRow.study_id)
+            & (StudyItemRow.item_id == LabelRow.item_id),
+        )
+        .where(
+            LabelRow.study_id == study_id,
+            AssignmentRow.state == "done",
+            AssignmentRow.purpose == "work",
+            StudyItemRow.withdrawn_at.is_(None),
+        )
         .order_by(LabelRow.revision)
     )
     newest = {

@@ -21,6 +21,10 @@ class StudyError(InputError):
     """A study is unknown, or not in a state in which this can be done."""
 
 
+class PausedError(StudyError):
+    """Nobody is given new items at the moment; what someone holds may still be answered."""
+
+
 class StudyConfig(Frozen):
     """How a study is run. Nothing of it changes after launch."""
 
@@ -37,7 +41,15 @@ class StudyConfig(Frozen):
     lease_minutes: float = Field(default=30.0, gt=0)
     """How long an item is kept for an expert who does nothing."""
     decision: str | None = None
-    """Decision rule in place of the protocol's, a key of ``audit.adjudication.RULES``."""
+    """Decision rule in place of the protocol's, one of ``audit.adjudication.rules_for``."""
+    label: str | None = None
+    """One of the protocol's ``study_labels``, e.g. ``V1``."""
+    deadline: float | None = Field(default=None, gt=0)
+    """Planned end, UTC seconds; the one in force is ``Study.deadline``."""
+    repeats: int = Field(default=0, ge=0)
+    """Items each expert is shown a second time, to see how they agree with themselves."""
+    repeat_gap: int = Field(default=10, ge=1)
+    """Least number of other items an expert answers before one comes back."""
     allow_3d: bool = False
     """Whether experts may also see each clip in 3D; the video stays what is judged."""
 
@@ -63,6 +75,12 @@ class Study(Frozen):
     """UTC seconds; null before launch."""
     closed_at: float | None
     """UTC seconds; null until closed."""
+    paused_at: float | None = None
+    """UTC seconds since which nobody is given new items; null while the study runs."""
+    deadline: float | None = None
+    """UTC seconds after which nobody is given new items; null for none."""
+    unblinded_at: float | None = None
+    """UTC seconds since which coordinators may see who said what; null while nobody may."""
 
     @property
     def rule(self) -> str:
@@ -110,6 +128,9 @@ def as_study(row: StudyRow) -> Study:
         created_at=row.created_at,
         launched_at=row.launched_at,
         closed_at=row.closed_at,
+        paused_at=row.paused_at,
+        deadline=row.deadline,
+        unblinded_at=row.unblinded_at,
     )
 
 
@@ -152,17 +173,32 @@ def draft_study(session: Session, id_or_name: str) -> StudyRow:
     return row
 
 
+def check_running(study: Study, now: float) -> None:
+    """Check that an open study gives out items.
+
+    Raises:
+        PausedError: It is paused.
+        StudyError: Its deadline has passed.
+    """
+    if study.paused_at is not None:
+        raise PausedError(f"study {study.name!r} is paused; your answers are kept, come back later")
+    if study.deadline is not None and now >= study.deadline:
+        raise StudyError(f"the deadline of study {study.name!r} has passed; thank you")
+
+
 def lock_member(session: Session, study_id: str, person_id: str) -> MemberRow:
     """Return a person's part in a study; what they do there waits for one another.
 
     Raises:
-        StudyError: The person takes no part in it.
+        StudyError: The person takes no part in it, or does not any more.
     """
     row = session.get(
         MemberRow, (study_id, person_id), with_for_update=True, populate_existing=True
     )
     if row is None:
         raise StudyError("you take no part in this study")
+    if row.retired_at is not None:
+        raise StudyError("your part in this study has ended; all you did is kept")
     return row
 
 

@@ -24,6 +24,7 @@ from audit.records import (
     lock_member,
     open_study,
 )
+from audit.shown import form_of
 from benchmarks.items import Frozen
 from store.events import list_events, log
 from store.tables import MemberRow, StudyItemRow
@@ -134,8 +135,8 @@ def check_training(
         raise StudyError("this is no training item of the study")
     gold = Gold.model_validate(row.gold)
     protocol = PROTOCOLS[study.protocol]
-    conditions = conditions_of(protocol, item_record(session, item_id))
-    clean = check_answers(protocol, conditions, answers)
+    record = item_record(session, item_id)
+    clean = check_answers(form_of(protocol, record), conditions_of(protocol, record), answers)
     questions = tuple(
         QuestionFeedback(
             question=question.name,

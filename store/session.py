@@ -2,7 +2,8 @@
 
 Each operation takes a connection out of the pool and gives it back, so no two threads ever use one
 at the same time. SQLite runs in WAL mode, and every writer begins with ``BEGIN IMMEDIATE``: it
-waits its turn instead of failing half way. PostgreSQL relies on row locks.
+waits its turn instead of failing half way. PostgreSQL relies on row locks. On both, a session
+that reads sees one state of the database from its first statement to its last.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
@@ -25,8 +26,10 @@ from corpus.problems import InputError
 from store.migrations import HEAD
 
 BUSY_SECONDS = 30.0
-"""How long a SQLite writer waits for another process before it gives up."""
+"""How long a writer waits for others before it gives up."""
+_LOCK_MS = int(1000 * BUSY_SECONDS)
 _WRITE = "motionjury_write"
+_SNAPSHOT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _MIGRATION_LOCK = 7243117
 """Key of the PostgreSQL advisory lock held while migrating; any constant of our own."""
 
@@ -37,9 +40,7 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         """Wrap an engine made by :func:`open_database`."""
         self._sqlite = engine.dialect.name == "sqlite"
-        self._reader = engine.execution_options(
-            **({} if self._sqlite else {"postgresql_readonly": True})
-        )
+        self._reader = engine.execution_options(**({} if self._sqlite else _SNAPSHOT))
         self._writer = engine.execution_options(**{_WRITE: True})
         # SQLite's own waiting is by polling and can starve one of many threads.
         self._turn: contextlib.AbstractContextManager[Any] = (
@@ -81,6 +82,11 @@ class Database:
         """File or server of the database, without any password."""
         return _place(self._reader)
 
+    @property
+    def url(self) -> str:
+        """SQLAlchemy URL with any password, to open it in another process; not to be shown."""
+        return self._reader.url.render_as_string(hide_password=False)
+
     def close(self) -> None:
         """Close pooled connections."""
         self._reader.dispose()
@@ -121,7 +127,7 @@ def _engine(url: str) -> Engine:
             parsed = parsed.set(drivername="postgresql+psycopg")
         kind = parsed.get_backend_name()
         if kind == "postgresql":
-            return create_engine(parsed, pool_pre_ping=True)
+            return _postgresql(parsed)
         if kind != "sqlite":
             raise InputError(f"expected a sqlite or postgresql database_url, got {kind!r}")
         if not parsed.database or parsed.database == ":memory:":
@@ -135,8 +141,16 @@ def _engine(url: str) -> Engine:
     return engine
 
 
+def _postgresql(url: URL) -> Engine:
+    given = url.query.get("options", "")
+    options = f"{given if isinstance(given, str) else ' '.join(given)} -c lock_timeout={_LOCK_MS}"
+    engine = create_engine(url, pool_pre_ping=True, connect_args={"options": options.strip()})
+    _forget_in_children(engine)
+    return engine
+
+
 def _forget_in_children(engine: Engine) -> None:
-    # SQLite connections do not survive a fork; a child process opens its own.
+    # Connections do not survive a fork; a child process opens its own.
     kept = weakref.ref(engine)
 
     def forget() -> None:
@@ -190,8 +204,10 @@ def _migrate(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    with engine.execution_options(**{_WRITE: True}).begin() as connection:
+    with _migrating(engine) as connection:
         if engine.dialect.name == "postgresql":
+            # Another process may be migrating, however long that takes.
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
         current = _revision(connection)
         if current is not None and current not in known:
@@ -202,6 +218,28 @@ def _migrate(engine: Engine) -> None:
             )
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+@contextlib.contextmanager
+def _migrating(engine: Engine) -> Iterator[Connection]:
+    """Yield a writing connection; on SQLite it may make tables anew that others refer to."""
+    writer = engine.execution_options(**{_WRITE: True})
+    if engine.dialect.name != "sqlite":
+        with writer.begin() as connection:
+            yield connection
+        return
+    with writer.connect() as connection:
+        raw = connection.connection.cursor()
+        # Not possible within a transaction, so it must come before the first statement.
+        raw.execute("PRAGMA foreign_keys=OFF")
+        try:
+            with connection.begin():
+                yield connection
+                if connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
+                    raise InputError("the database refers to rows it lacks", file=_place(engine))
+        finally:
+            raw.execute("PRAGMA foreign_keys=ON")
+            raw.close()
 
 
 def _place(engine: Engine) -> str:

@@ -8,7 +8,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from benchmarks.items import ItemState
-from store.tables import CaptionRow, ClipRow, ItemRow, LabelRow, MediaRow, StudyItemRow, StudyRow
+from store.tables import (
+    AssignmentRow,
+    CaptionRow,
+    ClipRow,
+    ItemRow,
+    LabelRow,
+    MediaRow,
+    StudyItemRow,
+    StudyRow,
+)
 
 
 def count_rows(session: Session) -> dict[str, Any]:
@@ -31,7 +40,7 @@ def count_rows(session: Session) -> dict[str, Any]:
 
 
 def study_counts(session: Session) -> list[dict[str, Any]]:
-    """List the studies with their state, work items, and labels (first revisions only).
+    """List the studies with their state, work items, and labels (first revisions, no checks).
 
     Args:
         session: A session of the workspace.
@@ -45,7 +54,16 @@ def study_counts(session: Session) -> list[dict[str, Any]]:
         items = select(func.count()).where(
             StudyItemRow.study_id == study.id, StudyItemRow.purpose == "work"
         )
-        labels = select(func.count()).where(LabelRow.study_id == study.id, LabelRow.revision == 1)
+        labels = (
+            select(func.count())
+            .select_from(LabelRow)
+            .join(AssignmentRow, AssignmentRow.id == LabelRow.assignment_id)
+            .where(
+                LabelRow.study_id == study.id,
+                LabelRow.revision == 1,
+                AssignmentRow.purpose == "work",
+            )
+        )
         entries.append(
             {
                 "id": study.id,

@@ -74,8 +74,11 @@ class PersonRow(Base):
     simulated: Mapped[bool] = mapped_column(default=False)
     active: Mapped[bool] = mapped_column(default=True)
     created_at: Mapped[float]
+    email: Mapped[str | None]
+    """Verified address under which a sign-in service knows them, in lower case."""
     __table_args__ = (
         CheckConstraint("role IN ('expert','coordinator','analyst')", name="person_role_ck"),
+        Index("person_email_ix", "email", unique=True),
     )
 
 
@@ -104,11 +107,17 @@ class StudyRow(Base):
     created_at: Mapped[float]
     launched_at: Mapped[float | None]
     closed_at: Mapped[float | None]
+    paused_at: Mapped[float | None]
+    """Since when nobody is given new items; null while the study runs."""
+    deadline: Mapped[float | None]
+    """After it nobody is given new items; null for none."""
+    unblinded_at: Mapped[float | None]
+    """Since when coordinators may see who said what; null while nobody may."""
     __table_args__ = (CheckConstraint("state IN ('draft','open','closed')", name="study_state_ck"),)
 
 
 class StudyItemRow(Base):
-    """An item shown in a study. ``purpose`` is ``work`` or ``training``."""
+    """An item shown in a study. ``purpose`` is ``work``, ``training`` or ``attention``."""
 
     __tablename__ = "study_item"
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
@@ -116,11 +125,17 @@ class StudyItemRow(Base):
     purpose: Mapped[str] = mapped_column(default="work")
     position: Mapped[int]
     gold: Mapped[dict[str, Any] | None]
-    """Expected answers and feedback of a training item; null for work."""
+    """Expected answers of a training or attention item; null for work."""
     media_key: Mapped[str | None] = mapped_column(ForeignKey("media.key"))
     """The rendered clip that experts see, fixed at launch so that all see the same."""
+    group_key: Mapped[str | None]
+    """What it shares with the items it is compared with, e.g. its prompt."""
+    withdrawn_at: Mapped[float | None]
+    """Since when it is no longer part of the study."""
+    reserved_for: Mapped[list[Any] | None]
+    """Ids of the only people who judge it: those who judged the version before; null: everybody."""
     __table_args__ = (
-        CheckConstraint("purpose IN ('work','training')", name="study_item_purpose_ck"),
+        CheckConstraint("purpose IN ('work','training','attention')", name="study_item_purpose_ck"),
     )
 
 
@@ -137,6 +152,8 @@ class MemberRow(Base):
     """When the expert said they had read the guidelines."""
     trained_at: Mapped[float | None]
     """When the expert passed training."""
+    retired_at: Mapped[float | None]
+    """Since when they take no part any more; what they did is kept."""
     __table_args__ = (UniqueConstraint("study_id", "code", name="member_code_uq"),)
 
 
@@ -149,13 +166,17 @@ class AssignmentRow(Base):
     item_id: Mapped[str] = mapped_column(ForeignKey("item.id"))
     person_id: Mapped[str] = mapped_column(ForeignKey("person.id"))
     state: Mapped[str] = mapped_column(default="held")
-    """``held`` (lease running or run out), ``done`` or ``surplus``."""
+    """``held`` (lease running or run out), ``done``, ``surplus``, or ``retired``: done, kept, and
+    given anew because its expert was replaced."""
+    purpose: Mapped[str] = mapped_column(default="work", server_default="work")
+    """``work``, ``attention`` (answers known), or ``repeat`` (the expert's own item again)."""
     created_at: Mapped[float]
     lease_until: Mapped[float]
     done_at: Mapped[float | None]
     __table_args__ = (
-        UniqueConstraint("study_id", "item_id", "person_id", name="assignment_once_uq"),
-        CheckConstraint("state IN ('held','done','surplus')", name="assignment_state_ck"),
+        UniqueConstraint("study_id", "item_id", "person_id", "purpose", name="assignment_once_uq"),
+        CheckConstraint("state IN ('held','done','surplus','retired')", name="assignment_state_ck"),
+        CheckConstraint("purpose IN ('work','attention','repeat')", name="assignment_purpose_ck"),
         Index("assignment_study_item_ix", "study_id", "item_id"),
         Index("assignment_study_person_ix", "study_id", "person_id"),
     )
@@ -225,6 +246,29 @@ class DecisionRow(Base):
     votes: Mapped[dict[str, Any]]
     created_at: Mapped[float]
     __table_args__ = (UniqueConstraint("study_id", "item_id", name="decision_once_uq"),)
+
+
+class JointSeatRow(Base):
+    """An expert invited to the joint editing of an item they judged."""
+
+    __tablename__ = "joint_seat"
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
+    item_id: Mapped[str] = mapped_column(ForeignKey("item.id"), primary_key=True)
+    person_id: Mapped[str] = mapped_column(ForeignKey("person.id"), primary_key=True)
+    created_at: Mapped[float]
+
+
+class JointNoteRow(Base):
+    """A remark made during joint editing; shown without its author."""
+
+    __tablename__ = "joint_note"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    item_id: Mapped[str] = mapped_column(ForeignKey("item.id"))
+    person_id: Mapped[str | None] = mapped_column(ForeignKey("person.id"))
+    text: Mapped[str]
+    created_at: Mapped[float]
+    __table_args__ = (Index("joint_note_item_ix", "study_id", "item_id"),)
 
 
 class EventRow(Base):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.adjudication import RULES, decide
+from audit.adjudication import CHECK_RULES, decide
 from audit.protocols.stride_audit import STRIDE_AUDIT
 
 MIRROR = {"axis": "mirror_reflection"}
@@ -10,7 +10,7 @@ ASKED = ("fluent", "single_change", "distinguishable")
 
 forms = st.fixed_dictionaries({name: st.sampled_from(["yes", "no"]) for name in ASKED})
 raters = st.lists(forms, min_size=1, max_size=9)
-rules = st.sampled_from(sorted(RULES))
+rules = st.sampled_from(sorted(CHECK_RULES))
 
 
 def form(fluent: str = "yes", single: str = "yes", told: str = "yes") -> dict[str, str]:

@@ -122,7 +122,7 @@ def test_a_bad_training_file_is_named_with_its_entry(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--protocol", "likert"], "--protocol: expected one of"),
+        (["--protocol", "no_such"], "--protocol: expected one of"),
         (["--decision", "coin"], "--decision: expected majority or unanimous"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.adjudication import RULES
+from audit.adjudication import RULES, rules_for
 from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
 
@@ -27,15 +27,17 @@ def test_checks_are_required_yes_no_questions(protocol: Protocol) -> None:
 @EACH
 def test_the_rule_is_known(protocol: Protocol) -> None:
     assert protocol.decision in (*RULES, "none")
+    assert protocol.decision in rules_for(protocol)
 
 
 @EACH
 def test_questions_have_the_options_their_kind_needs(protocol: Protocol) -> None:
     for question in protocol.questions:
-        assert (question.kind == "text") == (question.domain == ())
+        has_none = question.kind == "text" or question.options_from == "item"
+        assert has_none == (question.domain == ())
         assert len(set(question.domain)) == len(question.domain)
         if question.kind == "likert":
-            assert question.level == "ordinal"
+            assert question.level in ("ordinal", "interval")
         if question.kind == "text":
             assert not question.agreement
 

@@ -194,7 +194,7 @@ def test_bad_configurations_are_refused(world: World) -> None:
         for changed, message in (
             ({"name": "audit"}, "called 'audit' already"),
             ({"name": "a\nb"}, "printable"),
-            ({"protocol": "likert"}, "unknown protocol 'likert'"),
+            ({"protocol": "no_such"}, "unknown protocol 'no_such'"),
             ({"decision": "coin"}, "unknown decision rule 'coin'"),
             ({"item_ids": ()}, "at least one item"),
             ({"item_ids": (item(50).id,) * 2}, "named twice"),

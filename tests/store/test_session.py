@@ -114,7 +114,7 @@ def test_check_names_a_schema_that_is_not_ours(tmp_path: Path) -> None:
     db = open_database(url(tmp_path))
     with sqlite3.connect(tmp_path / "jury.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0000'")
-    with pytest.raises(InputError, match="expected database schema 0002, got 0000"):
+    with pytest.raises(InputError, match="expected database schema 0003, got 0000"):
         db.check()
 
 
