@@ -103,7 +103,7 @@ def next_assignment(
         AssignmentRow.state == "held",
     )
     for row in session.scalars(held.order_by(AssignmentRow.created_at, AssignmentRow.id)).all():
-        if has_room(session, study, row.item_id, person_id, at, row.purpose):
+        if _keep_room(session, study, row.item_id, person_id, at, row.purpose):
             row.lease_until = max(row.lease_until, at + study.config.lease_minutes * 60.0)
             session.flush()
             _log(session, "assignment_opened", row, at)
@@ -114,12 +114,26 @@ def next_assignment(
     for _look in range(_LOOKS):
         queue = waiting(session, study, person_id, at)
         for item_id, purpose in queue:
-            if has_room(session, study, item_id, person_id, at, purpose):
+            if _keep_room(session, study, item_id, person_id, at, purpose):
                 return _claim(session, study, item_id, person_id, purpose, at)
         if not queue:
             break
         # Others were quicker at all of them; what looked full before may be free by now.
     return None
+
+
+def _keep_room(
+    session: Session, study: Study, item_id: str, person_id: str, at: float, purpose: str
+) -> bool:
+    # An item without room is let go at once: people go through the items in orders of their own,
+    # and two who each hold what the other looks at next would wait for ever.
+    attempt = session.begin_nested()
+    found = has_room(session, study, item_id, person_id, at, purpose)
+    if found:
+        attempt.commit()
+    else:
+        attempt.rollback()
+    return found
 
 
 def _claim(

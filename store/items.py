@@ -97,7 +97,8 @@ def set_state(session: Session, item_id: str, new_state: ItemState) -> None:
         InputError: No item has this id.
         ValueError: There is no such arrow.
     """
-    row = session.get(ItemRow, item_id, with_for_update=True, populate_existing=True)
+    # Labels that refer to the item may be written meanwhile; its id does not change.
+    row = session.get(ItemRow, item_id, with_for_update={"key_share": True}, populate_existing=True)
     if row is None:
         raise InputError(f"unknown item {item_id!r}")
     allowed = ITEM_TRANSITIONS[row.state]  # type: ignore[index]

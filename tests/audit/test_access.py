@@ -1,5 +1,5 @@
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, inspect, text
 
 import audit.access
 from audit.access import (
@@ -29,11 +29,10 @@ def fresh_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def dump(db: Database) -> str:
-    with create_engine(f"sqlite:///{db.place}").connect() as connection:
-        tables = connection.execute(text("SELECT name FROM sqlite_master WHERE type='table'"))
+    with create_engine(db.url).connect() as connection:
         return "\n".join(
             str(row)
-            for (table,) in tables.all()
+            for table in inspect(connection).get_table_names()
             for row in connection.execute(text(f"SELECT * FROM {table}"))
         )
 

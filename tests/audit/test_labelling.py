@@ -52,10 +52,10 @@ def send(world: World, held: str, submission: str = "s1", person: int = 0, **cha
 def test_a_submission_is_one_row_seen_by_a_second_connection(world: World, held: str) -> None:
     # label-studio 1101: submit opened a tab instead of saving.
     label = send(world, held, comment="  feet\x00 slide\r\n🕺 ‏مرحبا  ")
-    with create_engine(f"sqlite:///{world.db.place}").connect() as connection:
+    with create_engine(world.db.url).connect() as connection:
         rows = connection.execute(text("SELECT id, revision FROM label")).all()
     assert [tuple(row) for row in rows] == [(label.id, 1)]
-    with open_database(f"sqlite:///{world.db.place}").read() as session:
+    with open_database(world.db.url).read() as session:
         assert session.scalars(select(LabelRow)).one().answers == {
             **GOOD,
             "comment": "feet slide\n🕺 ‏مرحبا",
@@ -121,7 +121,7 @@ def test_a_draft_survives_a_new_process_and_comes_back_with_its_item(
     assert (empty.version, empty.answers) == (0, {})
     with world.db.write() as session:
         save_draft(session, held, person, {"comment": "half a sen"}, {"seconds": 9.0}, 0, START)
-    again = open_database(f"sqlite:///{world.db.place}")
+    again = open_database(world.db.url)
     with again.write() as session:
         found = next_assignment(session, world.study, person, START + 60)
         assert found is not None
@@ -318,13 +318,13 @@ with db.write() as session:
 def test_a_killed_process_loses_nothing_it_acknowledged(world: World) -> None:
     # cvat 7996: days of work lost.
     person = world.experts[0]
-    command = [sys.executable, "-c", CHILD, f"sqlite:///{world.db.place}", world.study, person]
+    command = [sys.executable, "-c", CHILD, world.db.url, world.study, person]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
         assert child.stdout is not None
         second = child.stdout.readline().split()[1]
         assert child.stdout.readline() == "in the middle\n"
         child.send_signal(signal.SIGKILL)
-    again = open_database(f"sqlite:///{world.db.place}")
+    again = open_database(world.db.url)
     with again.write() as session:
         assert [one.submission_id for one in my_labels(session, world.study, person)] == [
             "acknowledged"

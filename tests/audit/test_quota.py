@@ -1,9 +1,8 @@
 """Several experts at once never exceed the ratings wanted, whatever they do in which order."""
 
-import shutil
 import threading
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,9 +17,10 @@ from hypothesis.stateful import (
 from sqlalchemy import select
 
 from audit.access import add_person, revoke
-from audit.assignment import next_assignment, reclaim, reclaim_expired, upcoming
+from audit.assignment import next_assignment, upcoming
 from audit.labelling import load_draft, my_labels, save_draft, study_ratings, submit
-from audit.progress import progress_from_log
+from audit.leases import reclaim, reclaim_expired
+from audit.replay import progress_from_log
 from audit.studies import add_member, progress
 from store.clips import get_media
 from store.items import get_item
@@ -55,18 +55,11 @@ def item_of(world: World, assignment: str) -> str:
 class Labelling(RuleBasedStateMachine):
     """Four experts claim, save, submit, come late and get revoked; quota 2, three items."""
 
-    database: Path
-    folder: Path
-    runs = 0
+    new_database: Callable[[], Database]
 
     def __init__(self) -> None:
         super().__init__()
-        Labelling.runs += 1
-        file = self.folder / f"{Labelling.runs}.db"
-        shutil.copy(self.database, file)
-        self.world = fill(
-            open_database(f"sqlite:///{file}"), experts=4, ratings=2, items=3, lease_minutes=10
-        )
+        self.world = fill(self.new_database(), experts=4, ratings=2, items=3, lease_minutes=10)
         self.now = START
         self.claimed: dict[str, str] = {}
         self.gone: set[str] = set()
@@ -134,8 +127,10 @@ class Labelling(RuleBasedStateMachine):
             assert progress_from_log(session, self.world.study, self.now) == live
 
 
-def test_no_sequence_of_actions_exceeds_the_quota(empty_database: Path, tmp_path: Path) -> None:
-    Labelling.database, Labelling.folder = empty_database, tmp_path
+def test_no_sequence_of_actions_exceeds_the_quota(
+    new_database: Callable[[], Database],
+) -> None:
+    Labelling.new_database = staticmethod(new_database)
     run_state_machine_as_test(
         Labelling,
         settings=settings(
@@ -236,7 +231,7 @@ def test_reclaiming_is_seen_by_another_session(db: Database) -> None:
     held = claim(world, gone)
     with world.db.write() as session:
         reclaim(session, held or "", actor=world.coordinator, now=START + 1)
-    again = open_database(f"sqlite:///{world.db.place}")
+    again = open_database(world.db.url)
     with again.write() as session:
         assert next_assignment(session, world.study, other, START + 2) is not None
 

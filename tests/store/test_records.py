@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from benchmarks.items import ITEM_TRANSITIONS, Provenance, make_item
@@ -16,13 +14,8 @@ from store.clips import (
     media_for_clip,
 )
 from store.items import add_items, get_item, list_items, set_state
-from store.session import Database, open_database
+from store.session import Database
 from tests.audit.world import clip, item
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Database:
-    return open_database(f"sqlite:///{tmp_path / 'jury.db'}")
 
 
 def test_clips_and_captions_come_back_as_they_went_in(db: Database) -> None:
