@@ -155,6 +155,7 @@ def _study(
         item_ids=tuple(item.id for item in items),
         ratings_per_item=ratings,
         seed=SEED,
+        allow_3d=True,
     )
     study = create_study(session, config)
     if training:

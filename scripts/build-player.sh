@@ -16,7 +16,8 @@ off() {
   exit 0
 }
 
-"$BIN/python" -m pip install --quiet --disable-pip-version-check -r requirements-player.txt \
+"$BIN/python" -m pip install --quiet --disable-pip-version-check \
+  --only-binary :all: -r requirements-player.txt \
   > "$LOG" 2>&1 || off "Node.js could not be installed"
 PATH="$BIN:$PATH"
 export PATH
