@@ -21,6 +21,7 @@ class ClipView3D {
     this.view = null; // View3D of player3d/, once it has been asked for
     this.shown = null; // token of the clip it holds
     this.clip = null;
+    this.loading = Promise.resolve();
     this.on = false;
     player.onFrame = (frame) => this.on && this.view?.show(frame);
     const on = (selector, action) => root.querySelector(selector).addEventListener("click", action);
@@ -86,7 +87,9 @@ class ClipView3D {
       this.host.classList.add("loading");
       this.state.textContent = "Loading the 3D view…";
       try {
-        await this.fetch(clip, offer);
+        // One after the other: a clip that comes late must not replace the one after it.
+        this.loading = this.loading.catch(() => {}).then(() => this.fetch(clip, offer));
+        await this.loading;
       } catch {
         if (this.clip === clip) this.failed();
         return;
@@ -102,10 +105,11 @@ class ClipView3D {
   async fetch(clip, offer) {
     // The component runs from a blob address, from which nothing can be imported by path.
     const address = (path) => new URL(path, location.href).href;
+    if (this.shown === clip.token || this.clip !== clip) return;
     this.shown = null;
     if (!this.view) {
       const { View3D } = await import(address(offer.script));
-      this.view ??= await View3D.create(this.host, address(offer.body), (use) => this.count(use));
+      this.view = await View3D.create(this.host, address(offer.body), (use) => this.count(use));
       this.view.canvas.setAttribute("role", "img");
       this.view.canvas.setAttribute("aria-label", "Motion clip in 3D; drag to turn, scroll to zoom");
     }
