@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from corpus.problems import InputError
 from motionjury import __version__
 from motionjury.commands import agreement, app, corpus, demo, draft, people, release, render, study
 from motionjury.commands.house import doctor_command, init_command, status_command
+
+_STOPPED = 130
 
 cli = typer.Typer(
     name="motionjury",
@@ -58,13 +61,28 @@ def _root(
 def main() -> None:
     """Run the command line; a user's mistake ends as one line on stderr and exit code 2."""
     try:
-        cli()
+        code = cli(standalone_mode=False)
     except InputError as error:
-        print(f"motionjury: {error}", file=sys.stderr)
-        sys.exit(2)
+        _leave(str(error), 2)
+    except TyperException as error:
+        # A group called by itself has printed its help; the message is empty then.
+        message = " ".join(error.format_message().split())
+        if not message:
+            sys.exit(2)
+        _leave(f"{message.rstrip('.')}; see --help", 2)
+    except typer.Abort:
+        _leave("stopped: an answer was expected, none came", 2)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
-    except KeyboardInterrupt:
-        print("motionjury: stopped; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+    except OSError as error:
+        place = f"{ascii(str(error.filename))[1:-1]}: " if error.filename else ""
+        _leave(f"{place}{error.strerror or error}", 2)
+    if code == _STOPPED:
+        _leave("stopped; run the same command again to go on", _STOPPED)
+    sys.exit(code)
+
+
+def _leave(message: str, code: int) -> NoReturn:
+    print(f"motionjury: {message}", file=sys.stderr)
+    sys.exit(code)

@@ -70,6 +70,8 @@ def create(
 
     Example: motionjury study create "Audit 1" --axis mirror_reflection --per-axis 50 --ratings 3
     """
+    from pydantic import ValidationError
+
     from audit.protocols.registry import PROTOCOLS
     from audit.studies import StudyConfig, add_training, create_study, free_items
     from motionjury.workspace import open_workspace
@@ -96,16 +98,21 @@ def create(
                 "draft some with `motionjury draft`"
             )
         picked = _pick(wanted, seed, per_axis, limit)
-        config = StudyConfig(
-            name=name,
-            protocol=protocol,
-            item_ids=tuple(item.id for item in picked),
-            ratings_per_item=ratings or chosen.ratings_per_item,
-            seed=seed,
-            lease_minutes=lease_minutes,
-            decision=_DECISIONS[decision] if decision else None,
-            allow_3d=allow_3d,
-        )
+        try:
+            config = StudyConfig(
+                name=name,
+                protocol=protocol,
+                item_ids=tuple(item.id for item in picked),
+                ratings_per_item=ratings or chosen.ratings_per_item,
+                seed=seed,
+                lease_minutes=lease_minutes,
+                decision=_DECISIONS[decision] if decision else None,
+                allow_3d=allow_3d,
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"{field}: {first['msg']}, got {first['input']!r:.80}") from error
         study = create_study(session, config)
         add_training(session, study.id, entries)
     if as_json:

@@ -124,6 +124,7 @@ def test_a_bad_training_file_is_named_with_its_entry(
     [
         (["--protocol", "no_such"], "--protocol: expected one of"),
         (["--decision", "coin"], "--decision: expected majority or unanimous"),
+        (["create", ""], "name: String should have at least 1 character"),
     ],
 )
 def test_bad_options_are_named(fresh: Workspace, words: list[str], message: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from motionjury import __version__
-from motionjury.cli import cli
+from motionjury.cli import cli, main
 
 HEAVY = {
     "numpy",
@@ -82,3 +83,57 @@ def test_a_users_mistake_is_one_line_and_exit_code_2(arguments, said, tmp_path) 
     assert said in run.stderr
     assert "Traceback" not in run.stderr
     assert len(run.stderr.strip().splitlines()) == 1
+
+
+def leave(monkeypatch: pytest.MonkeyPatch, *words: str) -> int | str | None:
+    monkeypatch.setattr(sys, "argv", ["motionjury", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return left.value.code
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("corpus", "inspect"), "path"),
+        (("corpus", "inspect", "a.npy", "--fps", "fast"), "--fps"),
+        (("agreement", "table", "a.csv", "--nope"), "--nope"),
+        (("nope",), "nope"),
+        (("app", "--port", "0"), "--port"),
+    ],
+)
+def test_a_wrong_option_is_one_line(
+    words: tuple[str, ...],
+    part: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert leave(monkeypatch, *words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("motionjury: ")
+    assert said.err.count("\n") == 1
+    assert part in said.err.lower()
+
+
+def test_a_group_by_itself_shows_its_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert leave(monkeypatch, "corpus") == 2
+    said = capsys.readouterr()
+    assert "inspect" in said.out + said.err
+    assert "motionjury: " not in said.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "c.jsonl"
+    file.write_text('{"id": "a", "caption": "turns left"}\n')
+    line = [sys.executable, "-c", "from motionjury.cli import main; main()", "draft", "captions"]
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            [*line, str(file), "--axis", "mirror_reflection"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert run.returncode == 2
+    assert run.stderr == "motionjury: No space left on device\n"
