@@ -124,12 +124,16 @@ def test_a_bad_training_file_is_named_with_its_entry(
     [
         (["--protocol", "no_such"], "--protocol: expected one of"),
         (["--decision", "coin"], "--decision: expected majority or unanimous"),
-        (["create", ""], "name: String should have at least 1 character"),
     ],
 )
 def test_bad_options_are_named(fresh: Workspace, words: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(study.app, fresh, "create", "A", *words)
+
+
+def test_a_study_needs_a_name(fresh: Workspace) -> None:
+    with pytest.raises(InputError, match="name: String should have at least 1 character, got ''"):
+        run(study.app, fresh, "create", "")
 
 
 def test_a_link_is_printed_once_and_opens(workspace: Workspace) -> None:
