@@ -256,6 +256,18 @@ def test_orbit_zoom_reset_and_what_is_kept(space, with_gl):
 
 @needs_build
 @pytest.mark.browser
+def test_impatient_keys_make_one_view(space, with_gl):
+    page = open_desk(with_gl, space, newcomer(space, "Yara Quintanilla"))
+    for _ in range(5):
+        page.keyboard.press("v")
+    page.locator(".space-state", has_text="The video is what you judge").wait_for()
+    drawn(page, settled(page))
+    assert page.locator(".space canvas").count() == 1
+    page.close()
+
+
+@needs_build
+@pytest.mark.browser
 def test_every_control_has_a_name_a_size_and_a_key(space, with_gl):
     page = open_desk(with_gl, space, newcomer(space, "Quinn Abara"), height=650)
     enter(page)
