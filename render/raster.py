@@ -22,6 +22,8 @@ def _compiled(function: _F) -> _F:
         return cast(_F, numba.njit(error_model="numpy")(function))
 
 
+SLACK = np.float32(1e-3)
+"""Samples by which a triangle reaches over its edges, so that no gap opens between two."""
 EMPTY = 255
 """Value in the part buffer where nothing was drawn."""
 
@@ -126,6 +128,18 @@ def bounds(points: Any, pad: int, width: int, height: int) -> tuple[int, int, in
 
 
 @_compiled
+def _crossing(share: Any, slope: Any, rise: Any) -> Any:
+    """Bounds of the columns where a share is positive, and their step from row to row."""
+    if slope == 0:
+        slope = np.float32(1e-9)
+    at = -share / slope
+    step = -rise / slope
+    if slope > 0:
+        return at - SLACK, np.float32(1e15), step
+    return np.float32(-1e15), at + SLACK, step
+
+
+@_compiled
 def fill(
     points: Any, faces: Any, parts: Any, light: Any, box: Any, samples: int,
     depth: Any, brightness: Any, part: Any, spans: Any,
@@ -150,51 +164,62 @@ def fill(
     part[:height, :width] = EMPTY
     spans[:height, 0] = width
     spans[:height, 1] = -1
+    zero, half, one = np.float32(0), np.float32(0.5), np.float32(1)
+    far_left, far_top, scale_up = np.float32(box[0]), np.float32(box[1]), np.float32(samples)
     for f in range(faces.shape[0]):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        x0, y0 = (points[i, 0] - box[0]) * samples, (points[i, 1] - box[1]) * samples
-        x1, y1 = (points[j, 0] - box[0]) * samples, (points[j, 1] - box[1]) * samples
-        x2, y2 = (points[k, 0] - box[0]) * samples, (points[k, 1] - box[1]) * samples
+        x0, y0 = (points[i, 0] - far_left) * scale_up, (points[i, 1] - far_top) * scale_up
+        x1, y1 = (points[j, 0] - far_left) * scale_up, (points[j, 1] - far_top) * scale_up
+        x2, y2 = (points[k, 0] - far_left) * scale_up, (points[k, 1] - far_top) * scale_up
         # y grows downwards: triangles that face the camera have negative area here.
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
         if area >= 0:
             continue
-        left = max(int(np.ceil(min(x0, x1, x2) - 0.5)), 0)
-        right = min(int(np.floor(max(x0, x1, x2) - 0.5)), width - 1)
-        top = max(int(np.ceil(min(y0, y1, y2) - 0.5)), 0)
-        bottom = min(int(np.floor(max(y0, y1, y2) - 0.5)), height - 1)
+        left = max(int(np.ceil(min(x0, x1, x2) - half)), 0)
+        right = min(int(np.floor(max(x0, x1, x2) - half)), width - 1)
+        top = max(int(np.ceil(min(y0, y1, y2) - half)), 0)
+        bottom = min(int(np.floor(max(y0, y1, y2) - half)), height - 1)
         if left > right or top > bottom:
             continue
-        scale = 1.0 / area
+        scale = one / area
         ax, ay = (y1 - y2) * scale, (x2 - x1) * scale
         bx, by = (y2 - y0) * scale, (x0 - x2) * scale
-        x, y = left + 0.5 - x2, top + 0.5 - y2
-        a_row, b_row = x * ax + y * ay, x * bx + y * by
-        z2, za, zb = points[k, 2], points[i, 2] - points[k, 2], points[j, 2] - points[k, 2]
-        l2, la, lb = light[k], light[i] - light[k], light[j] - light[k]
+        cx = -ax - bx
+        x, y = np.float32(left) + half - x2, np.float32(top) + half - y2
+        a, b = x * ax + y * ay, x * bx + y * by
+        za, zb = points[i, 2] - points[k, 2], points[j, 2] - points[k, 2]
+        la, lb = light[i] - light[k], light[j] - light[k]
+        zx, lx = ax * za + bx * zb, ax * la + bx * lb
         which = parts[f]
+        # The column where each share is 0 moves by the same step from row to row. The share is
+        # positive to the right of it or to the left of it; the other bound stays out of reach.
+        c = one - a - b
+        low_a, high_a, step_a = _crossing(a, ax, ay)
+        low_b, high_b, step_b = _crossing(b, bx, by)
+        low_c, high_c, step_c = _crossing(c, cx, -ay - by)
+        most = np.float32(right - left)
         for row in range(top, bottom + 1):
-            a, b = a_row, b_row
-            first, last = -1, -1
-            for column in range(left, right + 1):
-                if a >= 0 and b >= 0 and a + b <= 1.0:
-                    if first < 0:
-                        first = column
-                    last = column
-                    z = z2 + a * za + b * zb
-                    if z > depth[row, column]:
-                        depth[row, column] = z
-                        brightness[row, column] = l2 + a * la + b * lb
-                        part[row, column] = which
-                elif first >= 0:
-                    break
-                a += ax
-                b += bx
-            if first >= 0:
-                spans[row, 0] = min(spans[row, 0], first)
-                spans[row, 1] = max(spans[row, 1], last)
-            a_row += ay
-            b_row += by
+            first = int(np.ceil(max(max(low_a, low_b), max(low_c, zero))))
+            last = int(np.floor(min(min(high_a, high_b), min(high_c, most))))
+            low_a, high_a = low_a + step_a, high_a + step_a
+            low_b, high_b = low_b + step_b, high_b + step_b
+            low_c, high_c = low_c + step_c, high_c + step_c
+            if first <= last:
+                ahead = np.float32(first)
+                z = points[k, 2] + a * za + b * zb + zx * ahead
+                value = light[k] + a * la + b * lb + lx * ahead
+                depths, values, kinds = depth[row], brightness[row], part[row]
+                for column in range(left + first, left + last + 1):
+                    if z > depths[column]:
+                        depths[column] = z
+                        values[column] = value
+                        kinds[column] = which
+                    z += zx
+                    value += lx
+                spans[row, 0] = min(spans[row, 0], left + first)
+                spans[row, 1] = max(spans[row, 1], left + last)
+            a += ay
+            b += by
 
 
 @_compiled
@@ -210,28 +235,43 @@ def fill_shadow(points: Any, faces: Any, strength: Any, box: Any, out: Any) -> N
     """
     width, height = box[2] - box[0], box[3] - box[1]
     out[:height, :width] = 0
+    zero, half, one = np.float32(0), np.float32(0.5), np.float32(1)
+    third = np.float32(1 / 3)
+    far_left, far_top = np.float32(box[0]), np.float32(box[1])
     for f in range(faces.shape[0]):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        x0, y0 = points[i, 0] - box[0], points[i, 1] - box[1]
-        x1, y1 = points[j, 0] - box[0], points[j, 1] - box[1]
-        x2, y2 = points[k, 0] - box[0], points[k, 1] - box[1]
+        x0, y0 = points[i, 0] - far_left, points[i, 1] - far_top
+        x1, y1 = points[j, 0] - far_left, points[j, 1] - far_top
+        x2, y2 = points[k, 0] - far_left, points[k, 1] - far_top
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
         # One side is enough: a closed body shows the floor as much front as back.
         if area >= 0:
             continue
-        value = (strength[i] + strength[j] + strength[k]) / 3
-        left = max(int(np.ceil(min(x0, x1, x2) - 0.5)), 0)
-        right = min(int(np.floor(max(x0, x1, x2) - 0.5)), width - 1)
-        top = max(int(np.ceil(min(y0, y1, y2) - 0.5)), 0)
-        bottom = min(int(np.floor(max(y0, y1, y2) - 0.5)), height - 1)
-        scale = 1.0 / area
+        value = (strength[i] + strength[j] + strength[k]) * third
+        left = max(int(np.ceil(min(x0, x1, x2) - half)), 0)
+        right = min(int(np.floor(max(x0, x1, x2) - half)), width - 1)
+        top = max(int(np.ceil(min(y0, y1, y2) - half)), 0)
+        bottom = min(int(np.floor(max(y0, y1, y2) - half)), height - 1)
+        if left > right or top > bottom:
+            continue
+        scale = one / area
+        ax, ay = (y1 - y2) * scale, (x2 - x1) * scale
+        bx, by = (y2 - y0) * scale, (x0 - x2) * scale
+        x, y = np.float32(left) + half - x2, np.float32(top) + half - y2
+        a, b = x * ax + y * ay, x * bx + y * by
+        low_a, high_a, step_a = _crossing(a, ax, ay)
+        low_b, high_b, step_b = _crossing(b, bx, by)
+        low_c, high_c, step_c = _crossing(one - a - b, -ax - bx, -ay - by)
+        most = np.float32(right - left)
         for row in range(top, bottom + 1):
-            for column in range(left, right + 1):
-                x, y = column + 0.5 - x2, row + 0.5 - y2
-                a = (x * (y1 - y2) + y * (x2 - x1)) * scale
-                b = (x * (y2 - y0) + y * (x0 - x2)) * scale
-                if a >= 0 and b >= 0 and a + b <= 1 and value > out[row, column]:
-                    out[row, column] = value
+            first = int(np.ceil(max(max(low_a, low_b), max(low_c, zero))))
+            last = int(np.floor(min(min(high_a, high_b), min(high_c, most))))
+            low_a, high_a = low_a + step_a, high_a + step_a
+            low_b, high_b = low_b + step_b, high_b + step_b
+            low_c, high_c = low_c + step_c, high_c + step_c
+            shades = out[row]
+            for column in range(left + first, left + last + 1):
+                shades[column] = max(shades[column], value)
 
 
 @_compiled
@@ -292,12 +332,28 @@ def resolve(
         samples: Samples per pixel along each axis.
     """
     share = 1.0 / (samples * samples)
+    half, quarter, one = np.float32(0.5), np.float32(0.25), np.float32(1)
     for y in range(box[1], box[3]):
         top = (y - box[1]) * samples
         first, last = spans[top, 0], spans[top, 1]
         for row in range(top + 1, top + samples):
             first, last = min(first, spans[row, 0]), max(last, spans[row, 1])
         for x in range(box[0] + first // samples, box[0] + last // samples + 1):
+            if samples == 2:
+                left = (x - box[0]) * 2
+                which = part[top, left]
+                alike = part[top, left + 1] == which
+                if alike and part[top + 1, left] == which and part[top + 1, left + 1] == which:
+                    if which == EMPTY:
+                        continue
+                    p, q = brightness[top, left], brightness[top, left + 1]
+                    r, t = brightness[top + 1, left], brightness[top + 1, left + 1]
+                    if max(max(p, q), max(r, t)) <= one:
+                        light = (p + q + r + t) * quarter
+                        frame[y, x, 0] = np.uint8(colours[which, 0] * light + half)
+                        frame[y, x, 1] = np.uint8(colours[which, 1] * light + half)
+                        frame[y, x, 2] = np.uint8(colours[which, 2] * light + half)
+                        continue
             covered = 0
             red = green = blue = 0.0
             for row in range(top, top + samples):
