@@ -16,7 +16,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
@@ -24,6 +24,9 @@ from sqlalchemy.orm import Session
 
 from corpus.problems import InputError
 from store.migrations import HEAD
+
+if TYPE_CHECKING:
+    import psycopg
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for others before it gives up."""
@@ -145,6 +148,7 @@ def _postgresql(url: URL) -> Engine:
     given = url.query.get("options", "")
     options = f"{given if isinstance(given, str) else ' '.join(given)} -c lock_timeout={_LOCK_MS}"
     engine = create_engine(url, pool_pre_ping=True, connect_args={"options": options.strip()})
+    event.listen(engine, "connect", _prepare_postgresql)
     _forget_in_children(engine)
     return engine
 
@@ -167,6 +171,18 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA synchronous=FULL")
+
+
+def _prepare_postgresql(connection: psycopg.Connection[Any], _record: object) -> None:
+    from psycopg.types.string import StrDumperUnknown
+
+    class WithoutNul(StrDumperUnknown):
+        """Texts of PostgreSQL have no NUL: one in an id asked for is an id that is not there."""
+
+        def dump(self, obj: str) -> Any:
+            return super().dump(obj.replace("\x00", "\ufffd"))
+
+    connection.adapters.register_dumper(str, WithoutNul)
 
 
 def _begin_sqlite(connection: Connection) -> None:
