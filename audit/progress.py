@@ -59,6 +59,8 @@ class ExpertProgress(Frozen):
         """
         if not self.active:
             return "access revoked"
+        if self.retired:
+            return "retired"
         if self.simulated:
             return "program"
         if not self.guidelines_read:

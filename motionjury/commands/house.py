@@ -71,25 +71,37 @@ def workspace_summary(workspace: Workspace) -> dict[str, Any]:
         }
 
 
-def doctor_command(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+def doctor_command(
+    check_log: Annotated[
+        bool,
+        typer.Option("--check-log", help="Count every study from the event log and compare."),
+    ] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check this machine and the workspace; exit 1 when something needed is missing.
 
     Where the workspace's `[llm]` names a model and an endpoint or key is set, the endpoint is
     asked one tiny question.
 
-    Example: `motionjury doctor`.
+    With `--check-log`, the progress of each study is counted from the event log alone and must be
+    what its tables say.
+
+    Example: `motionjury doctor --check-log`.
     """
     checks = [_python_check(), _ffmpeg_check(), _body_check(), _backend_check(), _browser_check()]
     table = None
     try:
         opened = open_workspace(workspace)
     except InputError as error:
-        if workspace is not None:
+        if workspace is not None or check_log:
             raise
         checks.append(_check("workspace", True, f"none opened ({error.problem.reason})"))
     else:
         checks.extend(_workspace_checks(opened))
         checks.extend(_bodies_checks(opened))
+        if check_log:
+            checks.extend(_log_checks(opened))
         table = opened.settings.get("llm")
     checks.extend(_endpoint_check(table))
     if as_json:
@@ -188,6 +200,19 @@ def _endpoint_check(table: Any) -> list[dict[str, Any]]:
         detail = "none set up ([llm] names no model, or no endpoint or key is set): nothing sent"
         return [_check("language model", True, detail)]
     return [_check("language model", *check_endpoint(settings))]
+
+
+def _log_checks(workspace: Workspace) -> list[dict[str, Any]]:
+    from audit.replay import log_differences
+    from audit.studies import list_studies
+
+    checks = []
+    with workspace.db.read() as session:
+        for study in list_studies(session):
+            found = log_differences(session, study.id)
+            detail = "; ".join(found) or "the log and the tables say the same"
+            checks.append(_check(f"log of {study.name}", not found, detail))
+    return checks
 
 
 def _workspace_checks(workspace: Workspace) -> list[dict[str, Any]]:

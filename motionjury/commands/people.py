@@ -20,6 +20,10 @@ def invite(
         list[str] | None,
         typer.Option("--study", help="Study an expert takes part in; may be given several times."),
     ] = None,
+    email: Annotated[
+        str | None,
+        typer.Option("--email", help="Address under which a sign-in service knows them."),
+    ] = None,
     base_url: Annotated[
         str, typer.Option("--base-url", help="Address under which people reach the app.")
     ] = "http://127.0.0.1:8501",
@@ -51,7 +55,9 @@ def invite(
             raise InputError(f"{name.strip()!r} is {same[0].role}, not {role}; use another name")
         if len(same) > 1:
             raise InputError(f"{len(same)} people are called {name.strip()!r}")
-        person = same[0] if same else add_person(session, name, role)
+        if same and email is not None:
+            raise InputError(f"{name.strip()!r} is there already; --email goes with a new person")
+        person = same[0] if same else add_person(session, name, role, email=email)
         codes = {}
         for wanted in study or []:
             found = get_study(session, wanted)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from corpus.problems import InputError
+from motionjury.commands import study_import, study_run, study_settle
 from motionjury.options import JsonOption, WorkspaceOption, print_json
+from motionjury.times import parse_time
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from audit.studies import Gold, Progress
+    from audit.studies import Progress
     from benchmarks.items import Item
 
 app = typer.Typer()
 
-_DECISIONS = {"majority": "checks_majority", "unanimous": "checks_unanimous"}
+_DECISIONS = {
+    "majority": ("checks_majority", "verdict_majority"),
+    "unanimous": ("checks_unanimous", "verdict"),
+}
 
 
 @app.command()
@@ -39,15 +41,32 @@ def create(
         int | None, typer.Option("--limit", min=1, help="At most so many items in all.")
     ] = None,
     ratings: Annotated[
-        int | None, typer.Option("--ratings", min=1, help="Ratings per item; 3 for stride_audit.")
+        int | None,
+        typer.Option("--ratings", min=1, help="Ratings per item; the protocol's own by default."),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="Only items of this stratum, NAME=VALUE; may be repeated."),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", help="Label of the study, e.g. V1 for likert.")
+    ] = None,
+    deadline: Annotated[
+        str | None, typer.Option("--deadline", help="UTC, e.g. 2027-03-01 or 2027-03-01T18:00.")
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=0, help="Items each expert is shown a second time.")
+    ] = 0,
+    repeat_gap: Annotated[
+        int, typer.Option("--repeat-gap", min=1, help="Least number of other items in between.")
+    ] = 10,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the choice and the order.")] = 0,
     lease_minutes: Annotated[
         float,
         typer.Option("--lease-minutes", min=1.0, help="Minutes an idle expert keeps an item."),
     ] = 30.0,
     decision: Annotated[
-        str | None, typer.Option("--decision", help="majority or unanimous, on every check.")
+        str | None, typer.Option("--decision", help="majority or unanimous.")
     ] = None,
     allow_3d: Annotated[
         bool,
@@ -57,9 +76,12 @@ def create(
         Path | None,
         typer.Option(
             "--training",
-            help="JSON list of training items: item_id, or axis, clip_id, caption and perturbed; "
-            "answers; explanation.",
+            help="JSON list of training items: item_id, or kind and payload; answers; explanation.",
         ),
+    ] = None,
+    attention: Annotated[
+        Path | None,
+        typer.Option("--attention", help="The same for attention items, mixed in unmarked."),
     ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
@@ -72,8 +94,10 @@ def create(
     """
     from pydantic import ValidationError
 
+    from audit.adjudication import rules_for
     from audit.protocols.registry import PROTOCOLS
-    from audit.studies import StudyConfig, add_training, create_study, free_items
+    from audit.studies import StudyConfig, add_attention, add_training, create_study, free_items
+    from motionjury.commands.known_answers import read_known
     from motionjury.workspace import open_workspace
 
     if protocol not in PROTOCOLS:
@@ -81,21 +105,33 @@ def create(
     if decision is not None and decision not in _DECISIONS:
         raise InputError(f"--decision: expected majority or unanimous, got {decision!r}")
     chosen = PROTOCOLS[protocol]
+    rule = None
+    if decision is not None:
+        rule = next((one for one in _DECISIONS[decision] if one in rules_for(chosen)), None)
+        if rule is None:
+            raise InputError(f"--decision: {protocol} decides nothing")
+    strata = _strata(where or [])
     ws = open_workspace(workspace)
     with ws.db.write() as session:
-        entries = _read_training(session, training) if training else []
-        known = {item.id for item, _gold in entries}
-        free = [item for item in free_items(session, chosen.benchmark) if item.id not in known]
+        entries = read_known(session, training, chosen) if training else []
+        hidden = read_known(session, attention, chosen) if attention else []
+        known = {item.id for item, _gold in entries + hidden}
+        free = [
+            item
+            for item in free_items(session, chosen.benchmark, chosen.kinds)
+            if item.id not in known
+        ]
         wanted = [
             item
             for item in free
             if (not axis or item.stratum.get("axis") in axis)
             and (not corpus or item.stratum.get("corpus") in corpus)
+            and all(item.stratum.get(name) in values for name, values in strata.items())
         ]
         if not wanted:
             raise InputError(
                 f"none of {len(free)} undecided {chosen.benchmark} items fits; "
-                "draft some with `motionjury draft`"
+                "draft some with `motionjury draft` or `motionjury study import`"
             )
         picked = _pick(wanted, seed, per_axis, limit)
         try:
@@ -106,7 +142,11 @@ def create(
                 ratings_per_item=ratings or chosen.ratings_per_item,
                 seed=seed,
                 lease_minutes=lease_minutes,
-                decision=_DECISIONS[decision] if decision else None,
+                decision=rule,
+                label=label,
+                deadline=parse_time(deadline, "--deadline") if deadline else None,
+                repeats=repeats,
+                repeat_gap=repeat_gap,
                 allow_3d=allow_3d,
             )
         except ValidationError as error:
@@ -115,6 +155,7 @@ def create(
             raise InputError(f"{field}: {first['msg']}, got {first['input']!r:.80}") from error
         study = create_study(session, config)
         add_training(session, study.id, entries)
+        add_attention(session, study.id, hidden)
     if as_json:
         print_json(
             {
@@ -123,6 +164,7 @@ def create(
                 "state": study.state,
                 "items": len(picked),
                 "training": len(entries),
+                "attention": len(hidden),
                 "ratings_per_item": config.ratings_per_item,
                 "rule": study.rule,
                 "allow_3d": study.offers_3d,
@@ -202,6 +244,16 @@ def status(
         _print_progress(found)
 
 
+def _strata(where: list[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for one in where:
+        name, mark, value = one.partition("=")
+        if not name or not mark:
+            raise InputError(f"--where: expected NAME=VALUE, got {one!r}")
+        found.setdefault(name, set()).add(value)
+    return found
+
+
 def _pick(items: list[Item], seed: int, per_axis: int | None, limit: int | None) -> list[Item]:
     from benchmarks.items import content_hash
 
@@ -216,53 +268,6 @@ def _pick(items: list[Item], seed: int, per_axis: int | None, limit: int | None)
     return sorted(picked[:limit], key=lambda item: item.id)
 
 
-def _read_training(session: Session, path: Path) -> list[tuple[Item, Gold]]:
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"expected JSON in UTF-8, got: {error}", file=str(path)) from error
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError("expected a list of objects", file=str(path))
-    return [_training(session, path, place, entry) for place, entry in enumerate(entries, 1)]
-
-
-def _training(session: Session, path: Path, place: int, entry: dict[str, Any]) -> tuple[Item, Gold]:
-    from pydantic import ValidationError
-
-    from audit.studies import Gold
-    from benchmarks.items import Provenance, make_item
-    from benchmarks.stride import Triplet
-    from store.clips import get_clip
-    from store.items import get_item
-
-    try:
-        gold = Gold(answers=entry.get("answers"), explanation=entry.get("explanation"))
-        if "item_id" in entry:
-            return get_item(session, str(entry["item_id"])), gold
-        clip = get_clip(session, str(entry.get("clip_id")))
-        triplet = Triplet(
-            axis=entry.get("axis"),
-            corpus=clip.corpus,
-            clip_id=clip.id,
-            caption_id=f"{clip.id}#training",
-            caption=entry.get("caption"),
-            perturbed=entry.get("perturbed"),
-            edit={},
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{field}: {first['msg']}", file=str(path), place=f"entry {place}"
-        ) from error
-    except InputError as error:
-        raise InputError(error.problem.reason, file=str(path), place=f"entry {place}") from error
-    stratum = {"axis": triplet.axis, "corpus": triplet.corpus}
-    return make_item("stride", "triplet", stratum, triplet, Provenance(rule="training/1")), gold
-
-
 def _print_progress(found: Progress) -> None:
     from rich.console import Console
     from rich.markup import escape
@@ -272,7 +277,8 @@ def _print_progress(found: Progress) -> None:
     share = found.simulated_share
     mark = f", {share:.0%} of them simulated" if share else ""
     console.print(
-        f"{escape(found.name)}: {found.state}, {found.complete} of {found.items} items complete, "
+        f"{escape(found.name)}: {'paused' if found.paused else found.state}, "
+        f"{found.complete} of {found.items} items complete, "
         f"{found.ratings} of {found.ratings_wanted} ratings{mark}"
     )
     experts = Table("expert", "done", "held", "remaining", "surplus", "stage", title="Experts")
@@ -292,3 +298,7 @@ def _print_progress(found: Progress) -> None:
             str(cell.ratings),
         )
     console.print(strata)
+
+
+for _module in (study_import, study_run, study_settle):
+    app.registered_commands += _module.app.registered_commands

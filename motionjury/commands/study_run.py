@@ -1,0 +1,171 @@
+"""`motionjury study` while a study runs: pauses, leases, experts who leave, checks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from motionjury.options import JsonOption, WorkspaceOption, print_json
+from motionjury.times import parse_time
+
+app = typer.Typer()
+
+StudyArgument = Annotated[str, typer.Argument(help="Name or id of the study.")]
+"""The study of a command."""
+
+
+@app.command()
+def pause(
+    name: StudyArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Give nobody new items; what someone holds may still be answered.
+
+    Example: motionjury study pause "Audit 1"
+    """
+    from audit.lifecycle import pause as pause_it
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.write() as session:
+        study = pause_it(session, name)
+    _say(as_json, {"study": study.id, "paused": True}, f"study {study.name!r} is paused")
+
+
+@app.command()
+def resume(
+    name: StudyArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Go on after a pause.
+
+    Example: motionjury study resume "Audit 1"
+    """
+    from audit.lifecycle import resume as resume_it
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.write() as session:
+        study = resume_it(session, name)
+    _say(as_json, {"study": study.id, "paused": False}, f"study {study.name!r} goes on")
+
+
+@app.command()
+def deadline(
+    name: StudyArgument,
+    when: Annotated[str, typer.Argument(help="UTC, e.g. 2027-03-01T18:00, or none.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Move the deadline of an open study.
+
+    Example: motionjury study deadline "Audit 1" 2027-03-01
+    """
+    from audit.lifecycle import move_deadline
+    from motionjury.workspace import open_workspace
+
+    at = None if when == "none" else parse_time(when, "WHEN")
+    with open_workspace(workspace).db.write() as session:
+        study = move_deadline(session, name, at)
+    _say(as_json, {"study": study.id, "deadline": at}, f"study {study.name!r} ends: {when}")
+
+
+@app.command()
+def leases(
+    name: StudyArgument,
+    reclaim: Annotated[
+        list[str] | None,
+        typer.Option("--reclaim", help="Free the item of this assignment; may be repeated."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List who holds which item, or take items back.
+
+    Example: motionjury study leases "Audit 1"
+    """
+    from datetime import UTC, datetime
+
+    from audit.leases import leases as held
+    from audit.leases import reclaim as take_back
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.write() as session:
+        for assignment in reclaim or []:
+            take_back(session, assignment)
+        found = held(session, name)
+    if as_json:
+        print_json({"leases": [lease.model_dump() for lease in found]})
+        return
+    for lease in found:
+        until = datetime.fromtimestamp(lease.lease_until, UTC).isoformat(timespec="minutes")
+        state = "free for others" if lease.expired else f"held until {until}"
+        print(f"{lease.code}  {lease.assignment_id}  item {lease.item_id}  {state}")
+    if not found:
+        print("nobody holds an item")
+
+
+@app.command()
+def retire(
+    name: StudyArgument,
+    person: Annotated[str, typer.Argument(help="Name or id of the expert.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let others give their ratings anew.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """End an expert's part in a study; what they did is kept.
+
+    Example: motionjury study retire "Audit 1" "Ada L." --replace
+    """
+    from audit.access import find_person
+    from audit.members import retire as retire_them
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.write() as session:
+        found = find_person(session, person)
+        number = retire_them(session, name, found.id, replace=replace)
+    _say(
+        as_json,
+        {"person": found.id, "replaced_ratings": number},
+        f"{found.name} takes no part any more; {number} ratings will be given anew",
+    )
+
+
+@app.command()
+def checks(
+    name: StudyArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Report attention items and repeated items by expert code.
+
+    Neither is part of the data. Kappa is of each question's two occasions, all experts together.
+
+    Example: motionjury study checks "Audit 1" --json
+    """
+    from audit.checks import checks_report, retest_rows
+    from motionjury.retest import retest_table
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.read() as session:
+        report = checks_report(session, name)
+        rows = retest_rows(session, name)
+    table = retest_table(rows)
+    if as_json:
+        print_json({**report.model_dump(), "retest": table})
+        return
+    for expert in report.experts:
+        stable = ", ".join(
+            f"{question} {found.same}/{found.pairs}" for question, found in expert.stability.items()
+        )
+        print(
+            f"{expert.code}: attention {expert.passed}/{expert.attention} right; "
+            f"same again: {stable or 'nothing repeated'}"
+        )
+    for row in table:
+        value = "undefined" if row["value"] is None else f"{row['value']:.3f}"
+        print(f"test-retest {row['axis']}: kappa {value}, {row['pairs']} pairs")
+
+
+def _say(as_json: bool, value: dict[str, object], words: str) -> None:
+    if as_json:
+        print_json(value)
+    else:
+        print(words)
