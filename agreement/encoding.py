@@ -15,6 +15,7 @@ MAX_CELLS = 50_000_000
 """Most cells (items times raters) that are held in memory."""
 MAX_LABELS = 2_000
 """Most distinct labels of a nominal, ordinal or ratio axis."""
+_LARGEST = 1e100  # squares and sums of labels must stay finite
 
 
 class Encoder:
@@ -108,6 +109,8 @@ class Encoder:
             if number is None or (axis.level == "ratio" and number < 0):
                 kind = "a number that is not negative" if axis.level == "ratio" else "a number"
                 raise self.error(f"label {text!r} on {axis.level} axis, expected {kind}", row)
+            if abs(number) > _LARGEST:
+                raise self.error(f"label {text!r}, expected at most {_LARGEST:g} in size", row)
             numbers[text] = number
         return tuple(sorted(numbers, key=numbers.__getitem__))
 

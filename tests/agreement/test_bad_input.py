@@ -162,6 +162,9 @@ def test_levels_and_categories_are_checked(tmp_path):
     words = write(tmp_path / "w.csv", [GOOD[0], ("a", "r1", "low"), ("a", "r2", "high")])
     assert "give --categories" in run(words, categories=None)
     assert "expected a number" in run(words, level="interval", categories=None)
+    huge = [GOOD[0], ("a", "r1", "1e308"), ("a", "r2", "-1e308")]
+    said = run(write(tmp_path / "h.csv", huge), level="interval", categories=None)
+    assert "row 2: label '1e+308', expected at most 1e+100 in size" in said
     found = run(path, categories=None)
     assert any("declare them with --categories" in w for w in found["warnings"])
 
