@@ -197,15 +197,36 @@ def worker_ratios(folder: Path, clips: int = 8) -> None:
     )
 
 
+def peak(process: str) -> int:
+    """Largest memory of a process so far, MiB; Linux only."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) // 1024
+    return 0
+
+
+def memory_of_one_clip(out: Path) -> None:
+    """Draw one clip and print this process's largest memory and its ffmpeg's, MiB."""
+    ffmpeg = 0
+
+    def look(done: int, total: int) -> None:
+        nonlocal ffmpeg
+        if done == total:
+            children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+            ffmpeg = max(peak(child) for child in children)
+
+    render_clip(walk(0.0), out, SETTINGS, look)
+    print(peak("self"), ffmpeg)
+
+
 def memory(folder: Path) -> None:
     """Print the largest memory of a fresh process that draws one clip."""
     code = (
-        "import resource, sys; from pathlib import Path; from perf.render import *\n"
-        f"render_clip(walk(0.0), Path({str(folder / 'memory.mp4')!r}), SETTINGS)\n"
-        "print(*(resource.getrusage(w).ru_maxrss // 1024 for w in"
-        " (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))"
+        "import sys; from pathlib import Path; from perf.render import memory_of_one_clip\n"
+        "memory_of_one_clip(Path(sys.argv[1]))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code, str(folder / "memory.mp4")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     own, ffmpeg = run.stdout.split()
     print(f"memory of a worker: {own} MiB, its ffmpeg {ffmpeg} MiB (less than 700)")
 

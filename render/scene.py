@@ -87,7 +87,7 @@ def front_camera(points: Floats, yaw: float, size: int) -> Camera:
     ]
     seen = np.concatenate([points, np.array(room)]) @ axes.T
     slope = np.tan(FIELD_OF_VIEW / 2) * (1 - 2 * MARGIN)
-    centre, distance = np.zeros(3), 0.0
+    centre, distance = np.zeros(3), -np.inf
     for axis in (0, 1):
         low = (seen[:, axis] + slope * -seen[:, 2]).min()
         high = (seen[:, axis] - slope * -seen[:, 2]).max()

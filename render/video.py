@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+PIPE_BYTES = 2**20
+"""Size of the pipe to ffmpeg: the most that Linux gives to every user."""
 PART = ".part-"
 """First letters of a file that is not finished."""
 ENCODER_THREADS = 4
@@ -64,6 +66,7 @@ def video_writer(out: Path, size: int, fps: float) -> Iterator[IO[bytes]]:
                 raise EncodingError(f"ffmpeg could not be started: {error}") from error
             if process.stdin is None:
                 raise EncodingError("ffmpeg gave no pipe to write to")
+            _widen(process.stdin)
             try:
                 yield process.stdin
                 process.stdin.close()
@@ -86,6 +89,14 @@ def video_writer(out: Path, size: int, fps: float) -> Iterator[IO[bytes]]:
         part.replace(out)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a whole frame fit into the pipe where the system can, so that drawing need not wait."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def file_sha256(path: Path) -> str:
