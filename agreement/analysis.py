@@ -161,7 +161,8 @@ def small_sample_warnings(ratings: Ratings, n_units: int, unit: str) -> list[str
     """
     found = []
     if 0 < n_units < FEW_UNITS:
-        found.append(f"only {n_units} {unit}s are resampled: intervals are rough below {FEW_UNITS}")
+        units = f"1 {unit} is" if n_units == 1 else f"{n_units} {unit}s are"
+        found.append(f"only {units} resampled: intervals are rough below {FEW_UNITS}")
     counts = ratings.pattern_counts
     paired = counts.sum(axis=1) >= 2
     used = counts[paired].sum(axis=0)
@@ -171,8 +172,9 @@ def small_sample_warnings(ratings: Ratings, n_units: int, unit: str) -> list[str
         items = np.bincount(ratings.pattern_of, minlength=len(counts))
         rare = int(items[paired & (others > 0)].sum())
         if rare < RARE:
+            items_carry = "1 item carries" if rare == 1 else f"{rare} items carry"
             found.append(
-                f"only {rare} items carry a label other than "
+                f"only {items_carry} a label other than "
                 f"{ratings.axis.domain[commonest]!r}: intervals are too narrow below {RARE}"
             )
     return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from annotation_app.figures import Figures
 
 if TYPE_CHECKING:
     from annotation_app.identity import Signer
@@ -23,6 +25,8 @@ class AppContext:
     """Signs and verifies the session cookie."""
     name: str
     """Name of the workspace, shown to coordinators."""
+    figures: Figures = field(default_factory=Figures)
+    """Reports on agreement that were computed already."""
 
 
 _current: AppContext | None = None

@@ -6,11 +6,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from annotation_app.form import legend, minutes_left, task_data
+from annotation_app.texts import Texts
+from annotation_app.texts import texts as texts_of
 from annotation_app.view3d import offer
 from audit.access import grant_media
 from audit.assignment import claimable, next_assignment, upcoming
 from audit.blind import BlindItem, blind_item, blind_training
 from audit.labelling import load_draft, my_labels
+from audit.preview import preview_item
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study, StudyError, get_study
 from audit.training import Feedback, standing, training_items
@@ -18,16 +21,19 @@ from audit.training import Feedback, standing, training_items
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-_TRAINING_LEAD = "A practice item: you are told afterwards what was right. Nothing here counts."
+_ENGLISH = texts_of("en")
 
 
-def desk_state(session: Session, study_id: str, person_id: str) -> dict[str, Any]:
+def desk_state(
+    session: Session, study_id: str, person_id: str, texts: Texts = _ENGLISH
+) -> dict[str, Any]:
     """Return all that the labelling page is told; claims the next item where there is one.
 
     Args:
         session: A writing session.
         study_id: An open study.
         person_id: An expert who takes part in it.
+        texts: Words of the page.
 
     Returns:
         Plain JSON; ``task`` is None when nothing is left for this person.
@@ -38,17 +44,20 @@ def desk_state(session: Session, study_id: str, person_id: str) -> dict[str, Any
     """
     study = get_study(session, study_id)
     if standing(session, study.id, person_id).trained:
-        return _work_state(session, study, person_id)
-    return _training_state(session, study, person_id)
+        return _work_state(session, study, person_id, texts)
+    return _training_state(session, study, person_id, texts)
 
 
-def previous_state(session: Session, study_id: str, person_id: str) -> dict[str, Any]:
+def previous_state(
+    session: Session, study_id: str, person_id: str, texts: Texts = _ENGLISH
+) -> dict[str, Any]:
     """Return the answer a person gave last, to be changed; nothing is claimed.
 
     Args:
         session: A writing session.
         study_id: A study.
         person_id: An expert who takes part in it.
+        texts: Words of the page.
 
     Returns:
         Plain JSON as of :func:`desk_state`, with a task of kind ``revision``.
@@ -69,8 +78,35 @@ def previous_state(session: Session, study_id: str, person_id: str) -> dict[str,
         activity=last.activity,
     )
     task["kind"] = "revision"
-    task["lead"] = "Your last answer. A change is kept beside it as a new version."
-    return _state(study, task, {"done": len(labels), "total": len(labels), "minutes": None}, None)
+    task["lead"] = texts("desk.revision_lead")
+    progress = {"done": len(labels), "total": len(labels), "minutes": None}
+    return _state(study, task, progress, None, texts)
+
+
+def preview_state(
+    session: Session, study_id: str, person_id: str, item_id: str, texts: Texts = _ENGLISH
+) -> dict[str, Any]:
+    """Return what the labelling page is told of an item, for a coordinator; nothing is claimed.
+
+    Args:
+        session: A writing session.
+        study_id: A study.
+        person_id: A coordinator.
+        item_id: One of the study's items.
+        texts: Words of the page.
+
+    Returns:
+        Plain JSON as of :func:`desk_state`, with a task of kind ``preview``.
+
+    Raises:
+        AccessError: The person is no coordinator.
+        StudyError: The item is not in the study or has no rendered clip.
+    """
+    study = get_study(session, study_id)
+    task = task_data(PROTOCOLS[study.protocol], preview_item(session, study.id, item_id, person_id))
+    task["kind"] = "preview"
+    task["lead"] = texts("desk.preview_lead")
+    return _state(study, task, {"done": 0, "total": 1, "minutes": None}, None, texts)
 
 
 def training_item_of(session: Session, study_id: str, person_id: str, handle: str) -> str:
@@ -86,7 +122,7 @@ def training_item_of(session: Session, study_id: str, person_id: str, handle: st
     raise StudyError("this is no training item of the study")
 
 
-def feedback_data(study: Study, feedback: Feedback) -> dict[str, Any]:
+def feedback_data(study: Study, feedback: Feedback, texts: Texts = _ENGLISH) -> dict[str, Any]:
     """Return the feedback on a training item as the page draws it."""
     protocol = PROTOCOLS[study.protocol]
     questions = {}
@@ -95,7 +131,7 @@ def feedback_data(study: Study, feedback: Feedback) -> dict[str, Any]:
         expected = names.get(entry.expected, entry.expected)
         questions[entry.question] = {
             "right": entry.right,
-            "explanation": "" if entry.right else f"Here the answer is {expected}.",
+            "explanation": "" if entry.right else texts("desk.expected", expected=expected),
         }
     return {
         "passed": feedback.passed or feedback.trained,
@@ -104,7 +140,7 @@ def feedback_data(study: Study, feedback: Feedback) -> dict[str, Any]:
     }
 
 
-def _work_state(session: Session, study: Study, person_id: str) -> dict[str, Any]:
+def _work_state(session: Session, study: Study, person_id: str, texts: Texts) -> dict[str, Any]:
     now = time.time()
     assignment = next_assignment(session, study.id, person_id, now)
     labels = my_labels(session, study.id, person_id)
@@ -116,7 +152,7 @@ def _work_state(session: Session, study: Study, person_id: str) -> dict[str, Any
         "minutes": minutes_left([value for value in seconds if value > 0], remaining),
     }
     if assignment is None:
-        return _state(study, None, progress, None)
+        return _state(study, None, progress, None, texts)
     draft = load_draft(session, assignment.id, person_id)
     task = task_data(
         PROTOCOLS[study.protocol],
@@ -127,30 +163,35 @@ def _work_state(session: Session, study: Study, person_id: str) -> dict[str, Any
     )
     key = upcoming(session, study.id, person_id, now)
     preload = grant_media(session, person_id, study.id, key) if key else None
-    return _state(study, task, progress, preload)
+    return _state(study, task, progress, preload, texts)
 
 
-def _training_state(session: Session, study: Study, person_id: str) -> dict[str, Any]:
+def _training_state(session: Session, study: Study, person_id: str, texts: Texts) -> dict[str, Any]:
     entries = training_items(session, study.id, person_id)
     ahead = [entry for entry in entries if not entry.passed] or entries
     items: list[BlindItem] = [
         blind_training(session, study.id, person_id, entry.item_id) for entry in ahead[:2]
     ]
     task = task_data(PROTOCOLS[study.protocol], items[0])
-    task["lead"] = _TRAINING_LEAD
+    task["lead"] = texts("desk.training_lead")
     progress = {"done": entries.index(ahead[0]), "total": len(entries), "minutes": None}
     follows = items[1].stimuli if len(items) > 1 else ()
-    return _state(study, task, progress, follows[0].token if follows else None)
+    return _state(study, task, progress, follows[0].token if follows else None, texts)
 
 
 def _state(
-    study: Study, task: dict[str, Any] | None, progress: dict[str, Any], preload: str | None
+    study: Study,
+    task: dict[str, Any] | None,
+    progress: dict[str, Any],
+    preload: str | None,
+    texts: Texts,
 ) -> dict[str, Any]:
     return {
         "study": {"id": study.id, "title": PROTOCOLS[study.protocol].title},
         "task": task,
         "progress": progress,
         "preload": preload,
-        "legend": legend(),
+        "legend": legend(texts),
         "view3d": offer(study),
+        "words": {**texts.table("page"), "language": texts.language},
     }

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from audit.blind import BlindItem
+from audit.blind import BlindItem, form_for
 from audit.protocol import Condition, Protocol, Question
+
+if TYPE_CHECKING:
+    from annotation_app.texts import Texts
 
 _USUAL_SECONDS = 45.0
 """Time taken for an item before the person's own times are known."""
+_LAST, _KNOWN = 12, 8
+"""So many last answers are looked at; from so many on, the usual time does not enter any more."""
+_LEAST_SECONDS = 10.0
+"""Nobody keeps up less than this for long: a clip has to be watched."""
 
 
-def legend() -> list[dict[str, str]]:
+def legend(texts: Texts) -> list[dict[str, str]]:
     """Return the colours that tell the person's left from their right in every clip."""
     from render.body import PART_COLOURS
 
-    sides = (("left_arm", "the person’s left"), ("right_arm", "the person’s right"))
+    sides = (("left_arm", texts("desk.left_limbs")), ("right_arm", texts("desk.right_limbs")))
     return [
         {"text": text, "colour": "rgb({}, {}, {})".format(*PART_COLOURS[part])}
         for part, text in sides
@@ -55,10 +63,15 @@ def task_data(
         "clip": clip,
         "captions": [caption.model_dump() for caption in item.captions],
         "prompt": item.prompt if {"question", "prompt"} & set(protocol.shows) else "",
+        "options": [option.model_dump() for option in item.options]
+        if "options" in protocol.shows
+        else [],
+        "facts": [fact.model_dump() for fact in item.facts],
+        "forced": [rule.model_dump() for rule in protocol.forced],
         "lead": "",
         "questions": [
             _question(question, item.target)
-            for question in protocol.questions
+            for question in form_for(protocol, item)
             if _can_show(question.shown_when, item.conditions)
         ],
         "answers": answers or {},
@@ -68,22 +81,28 @@ def task_data(
 
 
 def minutes_left(seconds_taken: list[float], remaining: int) -> int | None:
-    """Estimate the minutes a person still needs, from the median of their own times.
+    """Estimate the minutes a person still needs, from the median of their last times.
+
+    While they have answered fewer than eight items, a usual time of 45 s enters in the place of
+    those missing, so that a few quick answers do not promise an early end (ours).
 
     Args:
-        seconds_taken: Active seconds of each item done.
+        seconds_taken: Active seconds of each item done, the last one last.
         remaining: Items left.
 
     Returns:
-        Whole minutes, 0 for under one; None when nothing is left.
+        Minutes, rounded up; 0 for under one; None when nothing is left.
 
-    >>> minutes_left([30.0, 30.0, 600.0], 10)
+    >>> minutes_left([30.0] * 7 + [600.0], 10)
     5
     """
     if remaining <= 0:
         return None
-    usual = median(seconds_taken) if len(seconds_taken) >= 3 else _USUAL_SECONDS
-    return int(usual * remaining // 60)
+    last = seconds_taken[-_LAST:]
+    own = min(len(last), _KNOWN)
+    pace = max(median(last), _LEAST_SECONDS) if last else 0.0
+    left = remaining * (own * pace + (_KNOWN - own) * _USUAL_SECONDS) / _KNOWN
+    return 0 if left < 60 else math.ceil(left / 60)
 
 
 def _question(question: Question, target: str) -> dict[str, Any]:

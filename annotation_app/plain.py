@@ -16,10 +16,10 @@ p { margin: 0; }
 """
 
 
-def plain_page(title: str, line: str) -> str:
+def plain_page(title: str, line: str, language: str = "en") -> str:
     """Return an HTML page; both texts are escaped."""
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style>"
         f"<main><h1>{escape(title)}</h1><p>{escape(line)}</p></main></html>"

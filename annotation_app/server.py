@@ -20,7 +20,8 @@ from streamlit.starlette import App
 from annotation_app.context import AppContext, set_context
 from annotation_app.identity import COOKIE, Signer, set_cookie
 from annotation_app.media import serve_clip
-from annotation_app.plain import plain_page, sentence
+from annotation_app.plain import plain_page
+from annotation_app.texts import choose
 from annotation_app.view3d import serve_body, serve_motion, serve_script
 from annotation_app.work import answer_post
 from audit.access import AccessError, redeem
@@ -191,15 +192,17 @@ async def _enter(context: AppContext, request: Request) -> Response:
     try:
         person_id = await run_in_threadpool(sign_in)
     except AccessError as error:
-        page = plain_page("This link does not work", sentence(str(error)))
+        texts = choose(None, request.headers.get("Accept-Language"))
+        page = plain_page(texts("lobby.bad_link_title"), texts.message(str(error)), texts.language)
         return HTMLResponse(page, status_code=403, headers={"Cache-Control": "no-store"})
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
     set_cookie(response, context, person_id, secure=request.url.scheme == "https")
     return response
 
 
-async def _leave(_request: Request) -> Response:
-    page = plain_page("You have left", "Your answers are saved. Open your personal link to return.")
+async def _leave(request: Request) -> Response:
+    texts = choose(None, request.headers.get("Accept-Language"))
+    page = plain_page(texts("lobby.left_title"), texts("lobby.left"), texts.language)
     response = HTMLResponse(page, headers={"Cache-Control": "no-store"})
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
     return response

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("player.js", "form.js", "post.js", "view3d.js", "labelling.js")
+_SCRIPTS = ("words.js", "player.js", "form.js", "post.js", "view3d.js", "labelling.js")
 
 
 @cache

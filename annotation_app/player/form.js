@@ -20,13 +20,15 @@ class AnswerForm {
     this.locked = false;
   }
 
-  load(questions, answers) {
+  load(questions, answers, forced = []) {
     this.questions = questions;
+    this.forced = forced;
     this.answers = structuredClone(answers ?? {});
     this.rows.clear();
     this.box.replaceChildren();
     for (const question of questions) this.box.append(this.draw(question));
     this.locked = false;
+    this.force();
     this.refresh();
     this.activateOpen();
   }
@@ -40,9 +42,13 @@ class AnswerForm {
     const words = make("div", "words");
     const title = make("p", "text", question.text);
     title.id = label;
-    if (!question.required) title.append(make("span", "optional", " (optional)"));
+    if (!question.required) title.append(make("span", "optional", ` ${t("optional")}`));
     words.append(title);
     if (question.help) words.append(make("p", "help", question.help));
+    const because = make("p", "because");
+    because.setAttribute("role", "status");
+    because.hidden = true;
+    words.append(because);
     const outcome = make("p", "outcome");
     outcome.hidden = true;
     words.append(outcome);
@@ -84,6 +90,8 @@ class AnswerForm {
   choose(question, value) {
     if (this.locked) return;
     this.active = question.name;
+    const rule = this.rule(question.name);
+    if (rule && value !== rule.must_be) return this.told(question.name, rule.message);
     if (question.kind === "multi") {
       const now = new Set(this.answers[question.name] ?? []);
       if (!now.delete(value)) now.add(value);
@@ -96,8 +104,34 @@ class AnswerForm {
       if (open) this.active = open.name;
     }
     this.rows.get(question.name).classList.remove("missing");
+    this.force();
     this.refresh();
     this.onChange(false);
+  }
+
+  // The rule whose answer leaves no choice in this question, where one is in force.
+  rule(name) {
+    return this.forced.find((rule) => {
+      if (rule.then !== name) return false;
+      const given = [this.answers[rule.question] ?? []].flat();
+      return given.some((value) => rule.values.includes(value));
+    });
+  }
+
+  // What the answers leave no choice in is answered so, and its line says why.
+  force() {
+    for (const { then } of this.forced) {
+      const rule = this.rule(then);
+      if (rule) this.answers[then] = rule.must_be;
+      this.told(then, rule?.message ?? "");
+    }
+  }
+
+  told(name, text) {
+    const place = this.rows.get(name)?.querySelector(".because");
+    if (!place) return;
+    place.hidden = !text;
+    place.textContent = text;
   }
 
   // Questions whose condition on another answer holds.
@@ -171,7 +205,7 @@ class AnswerForm {
       row.classList.remove("right", "wrong");
       if (!told) continue;
       row.classList.add(told.right ? "right" : "wrong");
-      place.textContent = `${told.right ? "✓ Right." : "✗ Not quite."} ${told.explanation}`;
+      place.textContent = `${told.right ? "✓" : "✗"} ${t(told.right ? "right" : "wrong")} ${told.explanation}`;
     }
   }
 

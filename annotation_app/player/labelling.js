@@ -19,6 +19,11 @@ class Desk {
     this.find(".submit").addEventListener("mousedown", (event) => event.preventDefault());
     this.find(".back-to").addEventListener("click", () => this.turnBack());
     this.find(".guide").addEventListener("click", () => this.guide());
+    this.find(".exit").addEventListener("click", (event) => {
+      if (this.state?.task.kind !== "preview") return;
+      event.preventDefault();
+      this.leave();
+    });
     this.find(".sheet").addEventListener("click", () => this.find("dialog.keys").showModal());
     this.find(".close").addEventListener("click", () => this.find("dialog.keys").close());
     this.find(".notice button").addEventListener("click", () => location.reload());
@@ -68,8 +73,8 @@ class Desk {
     this.player.preload(state.preload);
     this.space.load(state.view3d, task.clip, task.activity);
     this.drawStimulus(task);
-    this.form.load(task.questions, task.answers);
-    this.saved(task.kind === "work" && Object.keys(task.answers).length ? "Restored" : "");
+    this.form.load(task.questions, task.answers, task.forced);
+    this.saved(task.kind === "work" && Object.keys(task.answers).length ? t("restored") : "");
     this.say("");
     this.button();
     this.find(".ask").scrollTop = 0;
@@ -81,21 +86,23 @@ class Desk {
     const training = task.kind === "training";
     const revision = task.kind === "revision";
     const at = Math.min(progress.done + 1, progress.total);
-    this.find(".count").textContent = revision
-      ? "Changing your last answer"
-      : `${training ? "Training" : "Item"} ${at} of ${progress.total}`;
+    const preview = task.kind === "preview";
+    const exit = this.find(".exit");
+    exit.textContent = t(preview ? "preview_leave" : "leave");
+    exit.title = preview ? "" : t("leave_title");
+    this.find(".count").textContent = revision || preview
+      ? t(preview ? "preview" : "changing")
+      : t(training ? "training_of" : "item_of", { at, total: progress.total });
     const back = this.find(".back-to");
     back.hidden = !(revision || (task.kind === "work" && progress.done > 0));
-    back.querySelector("span").textContent = revision
-      ? "Leave it as it was"
-      : "Change my previous answer";
+    back.querySelector("span").textContent = t(revision ? "leave_as_is" : "change_previous");
     const bar = this.find("progress");
-    bar.hidden = revision;
+    bar.hidden = revision || preview;
     bar.max = Math.max(progress.total, 1);
     bar.value = progress.done;
     const left = progress.minutes;
     this.find(".left").textContent =
-      left === null || training ? "" : left < 1 ? "under a minute left" : `about ${left} min left`;
+      left === null || training || preview ? "" : t(left < 1 ? "under_a_minute" : "minutes_left", { n: left });
   }
 
   drawStimulus(task) {
@@ -119,7 +126,18 @@ class Desk {
       card.append(text);
       return card;
     });
-    this.find(".captions").replaceChildren(...cards);
+    const options = task.options.map(({ letter, text }) => {
+      const card = make("div", "caption");
+      card.append(make("span", "letter", letter));
+      const words = make("p", "", text);
+      words.dir = "auto";
+      card.append(words);
+      return card;
+    });
+    this.find(".captions").replaceChildren(...cards, ...options);
+    const facts = task.facts.flatMap(({ name, text }) => [make("dt", "", name), make("dd", "", text)]);
+    this.find(".facts").replaceChildren(...facts);
+    this.find(".facts").hidden = !facts.length;
     this.root.classList.toggle("no-clip", !task.clip);
   }
 
@@ -135,7 +153,7 @@ class Desk {
     place.className = `saved ${kind}`;
   }
 
-  notice(text, action = "Reload") {
+  notice(text, action = t("reload")) {
     const notice = this.find(".notice");
     notice.hidden = !text;
     notice.querySelector("p").textContent = text ?? "";
@@ -144,10 +162,10 @@ class Desk {
 
   button() {
     const submit = this.find(".submit");
-    const verbs = { training: "Check my answers", revision: "Save the change", work: "Submit" };
-    const words = { answer: verbs[this.state.task.kind],
-      sending: "Sending…", feedback: this.passed ? "Continue" : "Try again", stopped: "Stopped" };
-    submit.querySelector("span").textContent = words[this.phase];
+    const verbs = { training: "check", revision: "save_change", work: "submit", preview: "submit" };
+    const keys = { answer: verbs[this.state.task.kind],
+      sending: "sending", feedback: this.passed ? "continue" : "try_again", stopped: "stopped" };
+    submit.querySelector("span").textContent = t(keys[this.phase]);
     submit.disabled = this.phase === "sending" || this.phase === "stopped";
   }
 
@@ -186,7 +204,7 @@ class Desk {
   async saveNow() {
     const { id } = this.state.task;
     this.dirty = false;
-    this.saved("Saving…");
+    this.saved(t("saving"));
     let answer;
     try {
       answer = await post("draft", { ...this.body(), version: this.version });
@@ -197,11 +215,11 @@ class Desk {
     this.offline = false;
     if (answer.ok) {
       this.version = answer.version;
-      this.saved(this.dirty ? "Saving…" : "Saved");
+      this.saved(t(this.dirty ? "saving" : "saved"));
     } else if (answer.status === 0 || answer.status >= 500) {
       this.dirty = true;
       this.offline = true;
-      this.saved("Not saved yet, trying again…", "bad");
+      this.saved(t("not_saved"), "bad");
       clearTimeout(this.timer);
       this.timer = setTimeout(() => { this.offline = false; this.save(); }, RETRY_MS);
     } else this.stop(answer);
@@ -222,7 +240,7 @@ class Desk {
     this.form.lock(true);
     this.saved("");
     this.button();
-    this.notice(answer.error, answer.action ?? "Reload");
+    this.notice(answer.error, answer.action ?? t("reload"));
   }
 
   // --- submit ---------------------------------------------------------------------------
@@ -233,10 +251,10 @@ class Desk {
     const missing = this.form.missing();
     if (missing.length) {
       this.form.mark(missing.map((q) => q.name));
-      const open = missing.length === 1 ? "One question is" : `${missing.length} questions are`;
-      return this.say(`${open} still open.`, "bad");
+      return this.say(many("open", missing.length), "bad");
     }
     const { task, study } = this.state;
+    if (task.kind === "preview") return this.say(t("preview_note"));
     this.phase = "sending";
     clearTimeout(this.timer);
     this.form.lock(true);
@@ -265,7 +283,7 @@ class Desk {
       // The same submission id goes again: however often it arrives, it is one label.
       this.phase = "answer";
       this.form.lock(false);
-      this.say("Not sent: the server did not answer. Your answers are kept; press Submit again.", "bad");
+      this.say(t("not_sent"), "bad");
     } else return this.stop(answer);
     return this.button();
   }
@@ -300,7 +318,7 @@ class Desk {
     try {
       answer = await post(task.kind === "revision" ? "next" : "recall", { study: study.id });
     } catch {
-      return this.say("The server did not answer. Try again in a moment.", "bad");
+      return this.say(t("no_answer"), "bad");
     }
     if (answer.ok) return this.show(answer.state);
     return this.stop(answer);
@@ -365,6 +383,8 @@ const desks = new WeakMap();
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".mj");
+  words = data.words;
+  root.lang = words.language;
   let desk = desks.get(root);
   if (!desk) {
     desk = new Desk(root);

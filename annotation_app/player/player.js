@@ -52,7 +52,7 @@ class ClipPlayer {
     if (video) this.spare = null;
     else video = this.element(clip.token);
     video.className = "shown";
-    video.setAttribute("aria-label", "Motion clip, looping");
+    video.setAttribute("aria-label", t("clip_looping"));
     this.video = video;
     if (!video.isConnected) this.stage.append(video);
     video.removeAttribute("aria-hidden");
@@ -92,7 +92,7 @@ class ClipPlayer {
 
   failed() {
     this.wait.hidden = false;
-    this.wait.textContent = "The clip did not load. Check the connection, then reload the page.";
+    this.wait.textContent = t("load_failed");
   }
 
   // The counter follows the frame that the browser put on the screen, not the clock.
@@ -123,15 +123,16 @@ class ClipPlayer {
     const { frames, fps } = this.clip;
     this.range.value = String(this.frame);
     const seconds = (this.frame / fps).toFixed(2);
-    this.range.setAttribute("aria-valuetext", `frame ${this.frame} of ${frames - 1}, ${seconds} s`);
+    const at = { frame: this.frame, last: frames - 1, seconds };
+    this.range.setAttribute("aria-valuetext", t("frame_spoken", at));
     this.onFrame?.(this.frame);
-    this.counter.textContent = `frame ${this.frame} / ${frames - 1} · ${seconds} s`;
+    this.counter.textContent = t("frame_counter", at);
   }
 
   drawState() {
     const paused = this.video?.paused ?? true;
     this.playButton.classList.toggle("paused", paused);
-    this.playButton.setAttribute("aria-label", paused ? "Play" : "Pause");
+    this.playButton.setAttribute("aria-label", t(paused ? "play" : "pause"));
   }
 
   play() {

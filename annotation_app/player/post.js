@@ -9,7 +9,11 @@ function randomId() {
 async function post(path, body) {
   const response = await fetch("/work/" + path, {
     method: "POST",
-    headers: { "Content-Type": "application/json", "X-MotionJury": "1" },
+    headers: {
+      "Content-Type": "application/json",
+      "X-MotionJury": "1",
+      "Accept-Language": words.language,
+    },
     body: JSON.stringify(body),
     keepalive: true, // a save outlives the tab that sent it
   });

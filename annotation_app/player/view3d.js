@@ -3,8 +3,6 @@
 
 const TURN = 15; // degrees a key press or click
 const NEARER = 1.25;
-const UNSUPPORTED =
-  "This browser cannot show the 3D view (it has no WebGL). The video is all you need.";
 
 class ClipView3D {
   constructor(root, player) {
@@ -47,7 +45,7 @@ class ClipView3D {
     this.used = { orbits, zooms, pans };
     this.watch.start(seconds_3d, false);
     this.leave();
-    const off = offer?.off ?? (offer && !ClipView3D.supported() ? UNSUPPORTED : null);
+    const off = offer?.off ?? (offer && !ClipView3D.supported() ? t("view_3d_unsupported") : null);
     this.able = Boolean(this.clip && !off);
     this.section.classList.toggle("has-3d", Boolean(this.clip));
     this.toggleButton.hidden = !this.able;
@@ -85,7 +83,7 @@ class ClipView3D {
     this.toggleButton.setAttribute("aria-pressed", "true");
     if (this.shown !== clip.token) {
       this.host.classList.add("loading");
-      this.state.textContent = "Loading the 3D view…";
+      this.state.textContent = t("view_3d_loading");
       try {
         // One after the other: a clip that comes late must not replace the one after it.
         this.loading = this.loading.catch(() => {}).then(() => this.fetch(clip, offer));
@@ -97,7 +95,7 @@ class ClipView3D {
     }
     if (this.clip !== clip || !this.on) return;
     this.host.classList.remove("loading");
-    this.state.textContent = "The same clip in 3D. The video is what you judge.";
+    this.state.textContent = t("view_3d_note");
     this.view.show(this.player.frame);
     this.watch.resume();
   }
@@ -111,7 +109,7 @@ class ClipView3D {
       const { View3D } = await import(address(offer.script));
       this.view = await View3D.create(this.host, address(offer.body), (use) => this.count(use));
       this.view.canvas.setAttribute("role", "img");
-      this.view.canvas.setAttribute("aria-label", "Motion clip in 3D; drag to turn, scroll to zoom");
+      this.view.canvas.setAttribute("aria-label", t("view_3d_canvas"));
     }
     await this.view.load(address(`/clip/${encodeURIComponent(clip.token)}/motion`));
     this.shown = clip.token;
@@ -122,7 +120,7 @@ class ClipView3D {
     this.able = false;
     this.toggleButton.hidden = true;
     this.why.hidden = false;
-    this.why.textContent = "The 3D view of this clip did not load. The video is all you need.";
+    this.why.textContent = t("view_3d_failed");
   }
 
   count(use) {

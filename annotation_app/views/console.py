@@ -1,44 +1,37 @@
-"""The coordinator's page: how far each study is, by code and stratum, and how experts agree."""
+"""The coordinator's console: one study and one page of it at a time; analysts see progress."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import streamlit as st
 
 from annotation_app.context import AppContext
-from annotation_app.figures import RESAMPLES, study_agreement
-from annotation_app.views.frame import (
-    Markup,
-    banner,
-    bar,
-    plain_text,
-    small,
-    style,
-    table,
-    tag,
-    top,
-)
+from annotation_app.texts import Texts
+from annotation_app.views import disputes, held, joint, manage, new_study, people, preview, progress
+from annotation_app.views.frame import plain_text, style, tell, top, words
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
-from audit.studies import ExpertProgress, Progress, Study, progress, studies_of
+from audit.studies import Study, studies_of
 
-if TYPE_CHECKING:
-    from agreement.coefficient import Coefficient
-    from agreement.report import Report
+STUDY, PAGE = "study", "page"
+"""Query parameters: what is looked at, so that a reload comes back to it."""
+_NEW = "new"
 
-_HEADLINE = ("percent_agreement", "fleiss_kappa", "krippendorff_alpha")
-_REASONS = {
-    "no_variation": "all answers are the same",
-    "no_pairable_items": "no item has two answers yet",
-    "single_rater": "one expert only",
-    "constant_input": "one side never varies",
-    "too_few": "too few items",
+_PAGES: dict[str, Callable[[AppContext, Person, Study, Texts], None]] = {
+    "progress": progress.draw,
+    "held": held.draw,
+    "disputes": disputes.draw,
+    "joint": joint.draw,
+    "people": people.draw,
+    "preview": preview.draw,
+    "manage": manage.draw,
 }
+"""Pages of a study by name; all but the first are for coordinators."""
 
 
 def draw(context: AppContext, person: Person) -> None:
-    """Draw the progress page.
+    """Draw the console.
 
     Args:
         context: The server's context.
@@ -47,136 +40,78 @@ def draw(context: AppContext, person: Person) -> None:
     Raises:
         AccessError: The person was revoked.
     """
-    style("wide")
-    top(context.name, f"{person.name} · {person.role}")
+    texts = words()
     with context.db.read() as session:
         studies = studies_of(session, person.id)
+    if preview.wanted(context, person, studies, texts):
+        return
+    style("wide")
+    top(context.name, f"{person.name} · {texts.known('role', person.role)}")
+    tell()
+    people.link(texts)
+    coordinates = person.role == "coordinator"
+    page = st.query_params.get(PAGE)
+    if coordinates and (page == _NEW or not studies):
+        if not studies:
+            st.write(texts("console.first_study"))
+        new_study.draw(context, person, texts)
+        if studies and st.button(texts("console.back")):
+            _go(st.query_params.get(STUDY, studies[-1].id), "progress")
+        people.everybody(context, person, texts)
+        return
     if not studies:
-        st.title("No study yet", anchor=False)
-        st.write("Make one with `motionjury study create`, then reload this page.")
+        st.title(texts("console.no_study"), anchor=False)
         return
-    chosen, refresh = st.columns([5, 1], vertical_alignment="bottom")
-    with chosen:
-        study = st.selectbox("Study", studies, format_func=_title, key="console-study")
-    with refresh:
-        st.button("Refresh", width="stretch")
-    with context.db.read() as session:
-        counts = progress(session, study.id)
-        report = study_agreement(session, study.id, study.name)
+    study = _chosen(studies, texts, coordinates)
     st.title(plain_text(study.name), anchor=False)
-    if counts.simulated_share:
-        banner(
-            f"Simulated raters: {counts.simulated_share:.0%} of these ratings were given by "
-            "programs, not by people."
+    _PAGES[_page(page, texts) if coordinates else "progress"](context, person, study, texts)
+
+
+def _chosen(studies: list[Study], texts: Texts, coordinates: bool) -> Study:
+    known = {study.id: study for study in studies}
+    wanted = st.query_params.get(STUDY)
+    ids = list(known)
+    select, refresh, make = st.columns([5, 1, 1], vertical_alignment="bottom")
+    with select:
+        chosen = st.selectbox(
+            texts("console.study"),
+            ids,
+            index=ids.index(wanted) if wanted in known else 0,
+            format_func=lambda one: _title(known[one], texts),
+            key="console-study",
         )
-    _totals(counts)
-    _experts(counts)
-    _strata(counts)
-    _agreement(study, report)
+    refresh.button(texts("console.refresh"), width="stretch")
+    if coordinates and make.button(texts("console.new"), width="stretch"):
+        _go(chosen, _NEW)
+    st.query_params[STUDY] = chosen
+    return known[chosen]
 
 
-def _title(study: Study) -> str:
-    return f"{study.name} · {PROTOCOLS[study.protocol].title} · {study.state}"
-
-
-def _totals(counts: Progress) -> None:
-    cells = st.columns(4)
-    cells[0].metric("Items complete", f"{counts.complete} / {counts.items}")
-    cells[1].metric("Ratings", f"{counts.ratings} / {counts.ratings_wanted}")
-    cells[2].metric("Being answered now", counts.held)
-    decided = ", ".join(f"{n} {name}" for name, n in sorted(counts.outcomes.items()))
-    label = f"Decided: {decided}" if decided else "Decided"
-    cells[3].metric(label, sum(counts.outcomes.values()))
-
-
-def _experts(counts: Progress) -> None:
-    rows = [
-        [
-            _code(expert),
-            bar(expert.done / max(expert.done + expert.held + expert.remaining, 1)),
-            expert.done,
-            expert.held,
-            expert.remaining,
-            expert.surplus,
-            expert.stage,
-        ]
-        for expert in counts.experts
-    ]
-    columns = ["Expert", "", "Done", "Held", "Could still get", "Surplus", "Stage"]
-    table("Experts, by code", columns, rows)
-
-
-def _code(expert: ExpertProgress) -> str | Markup:
-    return Markup(f"{tag('simulated')} {expert.code}") if expert.simulated else expert.code
-
-
-def _strata(counts: Progress) -> None:
-    wanted = counts.ratings_wanted / max(counts.items, 1)
-    rows = [
-        [
-            entry.stratum.replace("_", " "),
-            entry.value.replace("_", " "),
-            bar(entry.ratings / max(entry.items * wanted, 1)),
-            entry.complete,
-            entry.items,
-            entry.ratings,
-        ]
-        for entry in counts.strata
-    ]
-    columns = ["Stratum", "Value", "", "Complete", "Items", "Ratings"]
-    table("Items, by stratum", columns, rows)
-
-
-def _agreement(study: Study, report: Report | None) -> None:
-    st.subheader("Agreement", anchor=False)
-    if report is None:
-        st.write("No answers yet.")
-        return
-    protocol = PROTOCOLS[study.protocol]
-    rows: list[list[object]] = []
-    for check in report.checks:
-        analysis = check.analysis
-        # The question itself, with a blank where it names the item's property.
-        words = protocol.question(analysis.axis.name).text.replace("{target}", "…")
-        found = {entry.coefficient: entry for entry in check.headline}
-        chance_free = found.get("gwet_ac2") or found.get("gwet_ac1")
-        cells = [found.get(name) for name in _HEADLINE] + [chance_free]
-        used = f"{analysis.n_pairable} of {analysis.n_items}"
-        rows.append([words, *(_coefficient(cell) for cell in cells), used])
-    columns = [
-        "Question",
-        "Percent agreement",
-        "Fleiss’ κ",
-        "Krippendorff’s α",
-        "Gwet’s AC",
-        "Items used",
-    ]
-    table("Agreement between experts, with 95 % intervals", columns, rows)
-    simulated = ", ".join(report.simulated_raters)
-    note = (
-        "α at the question’s level of measurement; AC1, or AC2 with quadratic weights on ordered "
-        f"answers. Intervals from {RESAMPLES} resamples of clips, rough while items are few."
+def _page(wanted: str | None, texts: Texts) -> str:
+    pages = list(_PAGES)
+    chosen = st.segmented_control(
+        texts("console.page"),
+        pages,
+        default=wanted if wanted in pages else pages[0],
+        required=True,
+        format_func=lambda name: texts(f"console.page_{name}"),
+        key="console-page",
+        label_visibility="collapsed",
     )
-    if simulated:
-        banner(f"Simulated raters are in these numbers: {simulated}.")
-    st.caption(f"{note} The full report: `motionjury agreement report`.")
+    page = chosen or pages[0]
+    st.query_params[PAGE] = page
+    return page
 
 
-def _coefficient(found: Coefficient | None) -> Markup | None:
-    if found is None:
-        return None
-    if found.value is None:
-        return Markup(f"—{small(_REASONS.get(found.reason or '', 'undefined'))}")
-    shown = _percent if found.coefficient == "percent_agreement" else _number
-    if found.ci is None:
-        return Markup(f"{shown(found.value)}{small('no interval')}")
-    low, high = found.ci
-    return Markup(f"{shown(found.value)}{small(f'{shown(low)} to {shown(high)}')}")
+def _title(study: Study, texts: Texts) -> str:
+    state = "paused" if study.state == "open" and study.paused_at is not None else study.state
+    label = f" · {study.config.label}" if study.config.label else ""
+    title = PROTOCOLS[study.protocol].title
+    return f"{study.name}{label} · {title} · {texts.known('state', state)}"
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
+def _go(study_id: str, page: str) -> None:
+    st.query_params[STUDY], st.query_params[PAGE] = study_id, page
+    for key in ("console-page", "console-study"):
+        st.session_state.pop(key, None)
+    st.rerun()

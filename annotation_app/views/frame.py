@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import streamlit as st
+
+from annotation_app.context import AppContext
+from annotation_app.texts import PARAMETER, Texts, choose
+from corpus.problems import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 _COMMON = """
 [data-testid="stMainBlockContainer"] h1 { font-size: 2.1rem; padding: .5rem 0; }
@@ -39,6 +47,16 @@ _TABLE = """
 .mj-bar i { display: block; height: 100%; background: var(--mj-accent); }
 :root { --mj-accent: #0b6380; }
 @media (prefers-color-scheme: dark) { :root { --mj-accent: #62c4e3; } }
+.mj-caution { font-size: .9rem; } .mj-caution p, .mj-caution ul { margin: .25rem 0; }
+.mj-computing::before { content: ""; display: inline-block; width: 1em; height: 1em;
+  margin-inline-end: .6em; vertical-align: -.15em; border-radius: 50%; border: 2px solid
+  var(--mj-accent); border-inline-start-color: transparent; animation: mj-turn 1s linear infinite; }
+@keyframes mj-turn { to { transform: rotate(1turn); } }
+@media (prefers-reduced-motion: reduce) { .mj-computing::before { animation: none; } }
+.mj-facts { margin: 0 0 .5rem; } .mj-facts dt { font-weight: 600; float: left; clear: left;
+  margin-inline-end: .6em; }
+.mj-facts dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.mj-clip { width: min(100%, 22rem); border-radius: 8px; display: block; }
 """
 _WIDE = _TABLE + _READING.replace("56rem", "76rem")
 _FULL = """
@@ -47,6 +65,48 @@ _FULL = """
 [data-testid="stAppViewContainer"], [data-testid="stMain"] { overflow-y: auto; }
 """
 _STYLES = {"reading": _READING, "wide": _WIDE, "full": _FULL}
+
+
+def words() -> Texts:
+    """Return the words for whoever looks at the page, by ``?lang`` or their browser's language."""
+    return choose(st.query_params.get(PARAMETER), st.context.headers.get("Accept-Language"))
+
+
+_TOLD = "told"
+"""Session key: what is to be said after the rerun that follows an action."""
+
+
+def act(context: AppContext, change: Callable[[Session], object], texts: Texts) -> bool:
+    """Change something in a transaction of its own; say what is wrong where it is refused.
+
+    Args:
+        context: The server's context.
+        change: What is done with the writing session.
+        texts: Words of the page.
+
+    Returns:
+        Whether it was done.
+    """
+    try:
+        with context.db.write() as session:
+            change(session)
+    except InputError as error:
+        st.error(plain_text(texts.message(str(error))))
+        return False
+    return True
+
+
+def done(text: str) -> None:
+    """Draw the page anew, with a word on what was done."""
+    st.session_state[_TOLD] = text
+    st.rerun()
+
+
+def tell() -> None:
+    """Draw the word on what was done, once."""
+    text = st.session_state.pop(_TOLD, None)
+    if text:
+        st.success(plain_text(text))
 
 
 def style(kind: str) -> None:
@@ -59,7 +119,7 @@ def top(title: str, note: str = "") -> None:
     more = f"<span>{escape(note)}</span>" if note else ""
     st.html(
         f'<div class="mj-top"><b>{escape(title)}</b>{more}'
-        '<a href="/leave" target="_self">Leave</a></div>'
+        f'<a href="/leave" target="_self">{escape(words()("lobby.leave"))}</a></div>'
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation_app.context import AppContext
-from annotation_app.views.frame import style, top
+from annotation_app.views.frame import style, top, words
 from audit.access import Person
 from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
@@ -25,25 +25,30 @@ def read(context: AppContext, person: Person, study: Study) -> bool:
         known = standing(session, study.id, person.id)
     if known.guidelines_read:
         return True
-    protocol = PROTOCOLS[study.protocol]
+    protocol, texts = PROTOCOLS[study.protocol], words()
     style("reading")
     top(protocol.title, study.name)
-    st.title("Before you start", anchor=False)
+    st.title(texts("guidelines.title"), anchor=False)
     text(protocol)
-    after = "Next come the items." if known.trained else "Next comes a short practice."
-    st.write(f"You can open these guidelines again at any time with the key **g**. {after}")
-    if st.button("I have read this", type="primary"):
+    after = texts("guidelines.then_items" if known.trained else "guidelines.then_practice")
+    st.write(f"{texts('guidelines.reopen')} {after}")
+    if st.button(texts("guidelines.agree"), type="primary"):
         with context.db.write() as session:
             acknowledge_guidelines(session, study.id, person.id)
         st.rerun()
     return False
 
 
+def dialog(study: Study) -> None:
+    """Show the guidelines over the page."""
+    st.dialog(words()("label.guidelines"), width="medium")(text)(PROTOCOLS[study.protocol])
+
+
 def text(protocol: Protocol) -> None:
     """Draw the guidelines and examples of a protocol."""
     st.markdown(protocol.guidelines)
     if protocol.examples:
-        st.subheader("Worked examples", anchor=False)
+        st.subheader(words()("guidelines.examples"), anchor=False)
     for example in protocol.examples:
         with st.container(border=True):
             st.markdown(f"**{example.title}**")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation_app.context import AppContext
-from annotation_app.plain import sentence
-from annotation_app.views.frame import plain_text, style, top
+from annotation_app.views.frame import plain_text, style, top, words
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study
@@ -19,20 +18,20 @@ CHOSEN = "study"
 def stranger() -> None:
     """Tell someone without a valid cookie how to get in."""
     style("reading")
-    st.title("Please open your personal link", anchor=False)
-    st.write(
-        "This page is for people who were invited. Open the link your coordinator sent you; it "
-        "signs you in on this device for thirty days."
-    )
-    st.write("If the link no longer works, ask your coordinator for a new one.")
+    texts = words()
+    st.title(texts("lobby.stranger_title"), anchor=False)
+    st.write(texts("lobby.stranger"))
+    st.write(texts("lobby.stranger_help"))
 
 
 def problem(line: str) -> None:
     """Say in one line what went wrong."""
     style("reading")
-    st.title("That did not work", anchor=False)
-    st.write(plain_text(sentence(line)))
-    st.button("Try again")
+    texts = words()
+    top("MotionJury")
+    st.title(texts("lobby.problem_title"), anchor=False)
+    st.write(plain_text(texts.message(line)))
+    st.button(texts("lobby.try_again"))
 
 
 def choose_study(context: AppContext, person: Person) -> Study | None:
@@ -55,13 +54,14 @@ def choose_study(context: AppContext, person: Person) -> Study | None:
         if study.id == chosen:
             return study
     style("reading")
+    texts = words()
     top("MotionJury")
     if not studies:
-        st.title("Nothing to do at the moment", anchor=False)
-        st.write("No study is open for you. Your coordinator will tell you when one is.")
-        st.button("Look again")
+        st.title(texts("lobby.nothing_title"), anchor=False)
+        st.write(texts("lobby.nothing"))
+        st.button(texts("lobby.look"))
         return None
-    st.title("Your studies", anchor=False)
+    st.title(texts("lobby.studies_title"), anchor=False)
     for study in studies:
         title = f"{study.name} · {PROTOCOLS[study.protocol].title}"
         if st.button(plain_text(title), key=f"study-{study.id}"):

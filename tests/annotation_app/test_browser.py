@@ -517,11 +517,17 @@ def test_several_studies(site, new_page):
 def test_progress_page_is_for_coordinators(site, new_page):
     page = new_page()
     sign_in(page, site, "Cora")
-    page.get_by_role("heading", name="Agreement").wait_for()
+    page.locator("caption", has_text="Agreement between experts").wait_for()
+    page.locator("caption", has_text="Items, by kind").wait_for()
     text = page.locator("[data-testid=stMain]").inner_text()
     for words in ("A1", "A2", "mirror reflection", "Krippendorff", "Are both captions fluent"):
         assert words in text
+    for jargon in ("tratum", "Could still get", "Axis"):
+        assert jargon not in text
     assert "Quillfeather" not in text
+    # Six ratings of three clips: the report's caution is repeated, and marks each interval.
+    assert "†" in page.locator("tr", has_text="Are both captions fluent").inner_text()
+    page.locator(".mj-caution", has_text="All questions: Only 3 clips are resampled").wait_for()
     assert "imulated" not in text
     page.get_by_label("Study").click()
     page.get_by_text("Side study · Caption pairs · open").click()

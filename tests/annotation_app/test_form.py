@@ -74,8 +74,14 @@ def test_an_item_without_a_clip_and_with_two():
 
 def test_time_left():
     assert minutes_left([], 4) == 3
-    assert minutes_left([20.0, 20.0, 20.0], 2) == 0
     assert minutes_left([20.0], 0) is None
+    # Three quick answers promise no early end: (3 × 4 s floored to 10 + 5 × 45 s) / 8 an item.
+    assert minutes_left([4.0, 4.0, 4.0], 10) == 6
+    assert minutes_left([4.0] * 8, 10) == 2
+    # From eight on their own pace counts, and of that the last twelve: 20 × 30 s, 20 × 60 s.
+    assert minutes_left([30.0] * 12, 20) == 10
+    assert minutes_left([30.0] * 12 + [60.0] * 12, 20) == 20
+    assert minutes_left([30.0] * 12, 1) == 0
 
 
 def test_cookies(monkeypatch):

@@ -1,0 +1,146 @@
+"""Making a study in the browser: protocol, items by filter, ratings, experts, seed, deadline."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from annotation_app.context import AppContext
+from annotation_app.texts import Texts
+from annotation_app.views.frame import act, done
+from annotation_app.views.manage import deadline_fields
+from audit.access import Person, list_people
+from audit.adjudication import rules_for
+from audit.lifecycle import launch
+from audit.members import add_member
+from audit.protocols.registry import PROTOCOLS
+from audit.studies import StudyConfig, StudyError, create_study, free_items
+from benchmarks.items import content_hash
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from benchmarks.items import Item
+
+_MOST_VALUES = 40
+"""A stratum with more values than this is no filter."""
+
+
+def draw(context: AppContext, person: Person, texts: Texts) -> None:
+    """Draw the form of a new study.
+
+    Args:
+        context: The server's context.
+        person: A coordinator.
+        texts: Words of the page.
+    """
+    st.title(texts("new.title"), anchor=False)
+    name = st.text_input(texts("new.name"), max_chars=120)
+    key = st.selectbox(
+        texts("new.protocol"),
+        list(PROTOCOLS),
+        format_func=lambda one: f"{PROTOCOLS[one].title} ({one})",
+    )
+    protocol = PROTOCOLS[key]
+    st.caption(protocol.paper)
+    with context.db.read() as session:
+        free = free_items(session, protocol.benchmark, protocol.kinds)
+        experts = {
+            one.id: one.name + (f" ({texts('progress.simulated')})" if one.simulated else "")
+            for one in list_people(session)
+            if one.active and one.role == "expert"
+        }
+    items = _filtered(free, key, texts)
+    if not free:
+        st.warning(texts("new.no_items", benchmark=protocol.benchmark))
+        return
+    limit = st.number_input(
+        texts("new.limit"),
+        1,
+        max(len(items), 1),
+        max(len(items), 1),
+        key=f"limit-{key}-{len(items)}",
+    )
+    st.write(texts.count("new.matching", len(items), taken=min(int(limit), len(items))))
+    left, middle, right = st.columns(3)
+    ratings = left.number_input(
+        texts("new.ratings"), 1, 1000, protocol.ratings_per_item, key=f"ratings-{key}"
+    )
+    seed = middle.number_input(texts("new.seed"), 0, 2**31 - 1, 0, help=texts("new.seed_help"))
+    lease = right.number_input(texts("new.lease"), 1, 10_000, 30, help=texts("new.lease_help"))
+    rules = rules_for(protocol)
+    rule = st.selectbox(
+        texts("new.rule"),
+        rules,
+        index=rules.index(protocol.decision),
+        format_func=lambda one: one.replace("_", " "),
+        key=f"rule-{key}",
+    )
+    label = None
+    if protocol.study_labels:
+        label = st.selectbox(texts("new.label"), protocol.study_labels, index=None)
+    allow_3d = protocol.allows_3d and st.checkbox(texts("new.allow_3d"))
+    deadline = deadline_fields(texts)
+    chosen = st.multiselect(texts("new.experts"), list(experts), format_func=experts.__getitem__)
+    st.caption(texts("new.practice"))
+    keep, start = st.columns(2)
+    draft = keep.button(texts("new.create"), width="stretch")
+    begin = start.button(texts("new.launch"), type="primary", width="stretch")
+    if not (draft or begin):
+        return
+
+    def change(session: Session) -> None:
+        if not name.strip():
+            raise StudyError("expected a study name of printable characters")
+        picked = sorted(items, key=lambda one: content_hash([seed, one.id], digits=64))
+        config = StudyConfig(
+            name=name,
+            protocol=key,
+            item_ids=tuple(sorted(one.id for one in picked[: int(limit)])),
+            ratings_per_item=int(ratings),
+            seed=int(seed),
+            lease_minutes=float(lease),
+            decision=None if rule == protocol.decision else rule,
+            label=label,
+            deadline=deadline,
+            allow_3d=bool(allow_3d),
+        )
+        study = create_study(session, config, person.id)
+        for expert in chosen:
+            add_member(session, study.id, expert, person.id)
+        if begin:
+            launch(session, study.id, person.id)
+        st.query_params.update({"study": study.id, "page": "people" if begin else "manage"})
+
+    if act(context, change, texts):
+        for widget in ("console-page", "console-study"):
+            st.session_state.pop(widget, None)
+        done(texts("new.launched" if begin else "new.created", name=name.strip()))
+
+
+def _filtered(free: list[Item], key: str, texts: Texts) -> list[Item]:
+    values: dict[str, dict[str, int]] = {}
+    for item in free:
+        for stratum, value in item.stratum.items():
+            count = values.setdefault(stratum, {})
+            count[value] = count.get(value, 0) + 1
+    kept = free
+    for stratum, count in sorted(values.items()):
+        if not 1 < len(count) <= _MOST_VALUES:
+            continue
+        wanted = st.multiselect(
+            texts("new.only", kind=texts.known("stratum", stratum)),
+            sorted(count),
+            format_func=partial(_value, count),
+            placeholder=texts("new.any"),
+            key=f"only-{key}-{stratum}",
+        )
+        if wanted:
+            kept = [item for item in kept if item.stratum.get(stratum) in wanted]
+    return kept
+
+
+def _value(count: dict[str, int], value: str) -> str:
+    return f"{value.replace('_', ' ')} ({count[value]})"
