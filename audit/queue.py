@@ -6,10 +6,10 @@ are kept for others.
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, String, and_, cast, func, or_, select
 from sqlalchemy.orm import Session
 
-from audit.order import person_order
+from audit.order import Entry, person_order
 from audit.ratings import code_order
 from audit.records import Study
 from store.tables import AssignmentRow, DecisionRow, MemberRow, PersonRow, StudyItemRow
@@ -35,50 +35,62 @@ def waiting(session: Session, study: Study, person_id: str, now: float) -> list[
     """Return item and purpose of what a person could claim now, attention items mixed in.
 
     An attention item never stands behind the last item to be rated: it would stand out there.
+    Those that would, come just before it; where nothing is to be rated, none comes.
     """
     order = _in_order(session, study, person_id, now)
-    while order and order[-1][1] != "work":
-        order.pop()
-    return order
+    last = max((n for n, (_item, purpose) in enumerate(order) if purpose == "work"), default=None)
+    if last is None:
+        return []
+    return [*order[:last], *order[last + 1 :], order[last]]
 
 
 def _in_order(session: Session, study: Study, person_id: str, now: float) -> list[tuple[str, str]]:
-    full = {
+    shut = {
         item_id
         for item_id, number in counted(session, study.id, now).items()
         if number >= study.config.ratings_per_item
     }
-    open_items = _open_to(session, study, person_id)
-    return [
-        (item_id, open_items[item_id])
-        for item_id in _order(session, study, person_id)
-        if item_id in open_items and item_id not in full
-    ]
-
-
-def _open_to(session: Session, study: Study, person_id: str) -> dict[str, str]:
-    """Return the purpose of each item that a person has not been given and might be."""
     mine = select(AssignmentRow.item_id).where(
         AssignmentRow.study_id == study.id, AssignmentRow.person_id == person_id
     )
-    decided = select(DecisionRow.item_id).where(DecisionRow.study_id == study.id)
+    shut.update(session.scalars(mine))
+    shut.update(
+        session.scalars(select(DecisionRow.item_id).where(DecisionRow.study_id == study.id))
+    )
+    shut |= _kept_for_others(session, study, person_id)
     query = (
-        select(StudyItemRow.item_id, StudyItemRow.purpose, StudyItemRow.reserved_for)
-        .where(
-            StudyItemRow.study_id == study.id,
-            StudyItemRow.purpose != "training",
-            StudyItemRow.withdrawn_at.is_(None),
-            StudyItemRow.item_id.not_in(mine),
-            StudyItemRow.item_id.not_in(decided),
+        select(
+            StudyItemRow.item_id,
+            StudyItemRow.group_key,
+            StudyItemRow.purpose,
+            StudyItemRow.withdrawn_at,
         )
+        .where(StudyItemRow.study_id == study.id, StudyItemRow.purpose != "training")
         .order_by(StudyItemRow.position)
     )
-    found = session.execute(query).all()
-    reserved = any(only is not None for _item, _purpose, only in found)
-    active = _active_members(session, study.id) if reserved else set()
-    return {
-        item_id: purpose for item_id, purpose, only in found if may_judge(person_id, only, active)
+    rows = session.execute(query).all()
+    purposes = {
+        item_id: purpose
+        for item_id, _group, purpose, withdrawn_at in rows
+        if withdrawn_at is None and item_id not in shut
     }
+    entries = tuple((item_id, group) for item_id, group, _purpose, _withdrawn_at in rows)
+    return [
+        (item_id, purposes[item_id])
+        for item_id in _order(session, study, person_id, entries)
+        if item_id in purposes
+    ]
+
+
+def _kept_for_others(session: Session, study: Study, person_id: str) -> set[str]:
+    query = select(StudyItemRow.item_id, StudyItemRow.reserved_for).where(
+        StudyItemRow.study_id == study.id,
+        # Both the lack of a list and the list "null" mean that an item is for everybody.
+        cast(StudyItemRow.reserved_for, String) != "null",
+    )
+    found = session.execute(query).all()
+    active = _active_members(session, study.id) if found else set()
+    return {item_id for item_id, only in found if not may_judge(person_id, only, active)}
 
 
 def may_judge(person_id: str, reserved_for: list[str] | None, active: set[str]) -> bool:
@@ -105,15 +117,11 @@ def _active_members(session: Session, study_id: str) -> set[str]:
     return set(session.scalars(query))
 
 
-def _order(session: Session, study: Study, person_id: str) -> tuple[str, ...]:
+def _order(
+    session: Session, study: Study, person_id: str, entries: tuple[Entry, ...]
+) -> tuple[str, ...]:
     member = session.get(MemberRow, (study.id, person_id))
     rater = 0 if member is None else code_order(member.code)[1] - 1
-    query = (
-        select(StudyItemRow.item_id, StudyItemRow.group_key)
-        .where(StudyItemRow.study_id == study.id, StudyItemRow.purpose != "training")
-        .order_by(StudyItemRow.position)
-    )
-    entries = tuple((item_id, group) for item_id, group in session.execute(query))
     return person_order(study.config.seed, person_id, rater, entries)
 
 

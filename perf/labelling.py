@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import sys
 import tempfile
@@ -23,11 +24,12 @@ from sqlalchemy import func, select
 
 from audit.assignment import next_assignment
 from audit.labelling import save_draft, submit
-from audit.progress import progress_from_log
+from audit.replay import progress_from_log
 from audit.studies import progress
 from store.session import open_database
 from store.tables import AssignmentRow, LabelRow
 from tests.audit.world import GOOD, World, fill
+from tests.postgres import serve
 
 
 class Crash(Exception):
@@ -82,9 +84,9 @@ def work(
         failures.append(f"{type(error).__name__}: {error}")
 
 
-def run(experts: int, submits: int, think: float, folder: Path) -> dict[str, object]:
-    """Let the experts label at once and return what was measured."""
-    db = open_database(f"sqlite:///{folder / 'jury.db'}")
+def run(url: str, experts: int, submits: int, think: float) -> dict[str, object]:
+    """Let the experts label at once in the database at a URL; return what was measured."""
+    db = open_database(url)
     ratings = 3
     world = fill(db, items=-(-experts * submits // ratings), experts=experts, ratings=ratings)
     times: dict[str, list[float]] = {"claim": [], "draft": [], "submit": []}
@@ -115,6 +117,7 @@ def run(experts: int, submits: int, think: float, folder: Path) -> dict[str, obj
         ).all()
         now = time.time()
         same = progress(session, world.study, now) == progress_from_log(session, world.study, now)
+    db.close()
     return {
         "experts": experts,
         "submits_each": submits,
@@ -139,15 +142,29 @@ def run(experts: int, submits: int, think: float, folder: Path) -> dict[str, obj
     }
 
 
+def measure(kind: str, experts: int, submits: int, think: float) -> dict[str, object]:
+    """Run on a new database of one kind, on this machine, each commit on the disk."""
+    if kind == "postgresql":
+        with serve(durable=True) as server:
+            url = server.render_as_string(hide_password=False)
+            return run(url, experts, submits, think)
+    with tempfile.TemporaryDirectory() as folder:
+        return run(f"sqlite:///{folder}/jury.db", experts, submits, think)
+
+
 def main() -> None:
     """Run once with the numbers asked for and print JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experts", type=int, default=60)
     parser.add_argument("--submits", type=int, default=50)
     parser.add_argument("--think", type=float, default=2.0, help="longest pause, seconds")
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = run(options.experts, options.submits, options.think, Path(folder))
+    found = {}
+    for kind in options.database or ("sqlite", "postgresql"):
+        before = os.getloadavg()
+        found[kind] = measure(kind, options.experts, options.submits, options.think)
+        found[kind]["load_before_and_after"] = [round(before[0], 1), round(os.getloadavg()[0], 1)]
     print(json.dumps(found, indent=2))
 
 
