@@ -80,7 +80,8 @@ def pose_from_motion(
         rotations = _world_rotations(source.rotations)
         joints = aimed = _with_bones(joints, _seen_bones(observed, rotations))
     else:
-        for centre, around in RIGID.items():
+        for centre in RIGID:
+            around = _around(observed, centre)
             frame = _rigid(observed, joints, centre, around)
             bones = _seen_bones(observed, np.repeat(frame[:, None], 24, axis=1))
             chosen = [JOINT[name] for name in around]
@@ -192,7 +193,8 @@ def _calibrated(observed: Floats, joints: Floats, fps: float) -> Floats:
             flat *= np.cos(level) * np.linalg.norm(bone) / np.linalg.norm(flat)
             down = np.array([0.0, -np.sin(level) * np.linalg.norm(bone), 0.0])
             aimed[foot] = aimed[ankle] + flat + down
-    chest = _rigid(observed, aimed, JOINT["spine3"], RIGID[JOINT["spine3"]])
+    spine3 = JOINT["spine3"]
+    chest = _rigid(observed, aimed, spine3, _around(observed, spine3))
     neck, head = JOINT["neck"], JOINT["head"]
     seen = np.einsum("tba,tb->ta", chest, observed[:, head] - observed[:, neck])
     usual = float(np.median(np.arctan2(seen[:, 2], seen[:, 1])))
@@ -219,8 +221,9 @@ def _inverse_kinematics(observed: Floats, joints: Floats, fps: float) -> Floats:
         return np.asarray(joints[JOINT[end]] - joints[JOINT[start]])
 
     pelvis = _rigid(observed, joints, 0, RIGID[0])
-    chest = _rigid(observed, joints, JOINT["spine3"], RIGID[JOINT["spine3"]])
-    world[:, 0], world[:, JOINT["spine3"]] = pelvis, chest
+    spine3 = JOINT["spine3"]
+    chest = _rigid(observed, joints, spine3, _around(observed, spine3))
+    world[:, 0], world[:, spine3] = pelvis, chest
     turn = Rotation.from_matrix(np.swapaxes(pelvis, 1, 2) @ chest).as_rotvec()
     for name, child, share in (("spine1", "spine2", 1 / 3), ("spine2", "spine3", 2 / 3)):
         frame = pelvis @ Rotation.from_rotvec(turn * share).as_matrix()
@@ -272,6 +275,21 @@ def _toes(ankle: Floats, height: Floats, lowest: float) -> Floats:
     near = np.clip((TOE_NEAR[1] - (height - lowest)) / (TOE_NEAR[1] - TOE_NEAR[0]), 0.0, 1.0)
     bend = np.clip(raised, 0.0, TOE_BEND) * near
     return np.asarray(ankle @ Rotation.from_rotvec(np.outer(-bend, [1.0, 0, 0])).as_matrix())
+
+
+def _around(observed: Floats, centre: int) -> tuple[str, ...]:
+    """Return the joints that show a frame; shoulders where both collars stand in one place."""
+    names = RIGID[centre]
+    if centre != JOINT["spine3"]:
+        return names
+
+    def apart(joint: str) -> float:
+        across = observed[:, JOINT[f"left_{joint}"]] - observed[:, JOINT[f"right_{joint}"]]
+        return float(np.median(np.linalg.norm(across, axis=1)))
+
+    if apart("collar") > 0.1 * apart("shoulder"):
+        return names
+    return ("neck", "left_shoulder", "right_shoulder")
 
 
 def _rigid(observed: Floats, joints: Floats, centre: int, around: tuple[str, ...]) -> Floats:

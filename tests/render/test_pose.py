@@ -79,6 +79,20 @@ def test_left_stays_left_when_mirrored():
     assert mirrored.positions == pytest.approx(expected, abs=1e-4)
 
 
+def test_shoulders_show_the_chest_where_both_collars_stand_in_one_place():
+    # As in CMU's hierarchy: both collars hang at the spine's end.
+    joints = {name: SMPL22.index(name) for name in SMPL22.joints}
+    motion = striding(frames=40, rotations=False)
+    positions = motion.positions.copy()
+    for side in ("left", "right"):
+        positions[:, joints[f"{side}_collar"]] = positions[:, joints["spine3"]] + [0, 0.04, 0]
+    pose = pose_from_motion(motion.model_copy(update={"positions": positions}), load_body())
+    shoulders = positions[:, joints["left_shoulder"]] - positions[:, joints["right_shoulder"]]
+    left = pose.rotations[:, joints["spine3"], :, 0]
+    aligned = np.einsum("ta,ta->t", left, shoulders) / np.linalg.norm(shoulders, axis=1)
+    assert aligned.min() > 0.97
+
+
 def test_root_travel_is_kept_unscaled():
     root = np.array([[0.0, 0.95, 0.0], [1.5, 0.95, 2.0]])
     local = {"left_shoulder": np.tile((0, 0, -70), (2, 1))}
