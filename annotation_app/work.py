@@ -166,8 +166,8 @@ async def _body(request: Request) -> dict[str, Any] | None:
 
 def _text(body: Mapping[str, Any], name: str) -> str:
     value = body.get(name)
-    if not isinstance(value, str):
-        raise InputError(f"expected {name}, a text")
+    if not isinstance(value, str) or not value.isprintable():
+        raise InputError(f"expected {name}, a text of printable characters")
     return value
 
 

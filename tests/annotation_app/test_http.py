@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 
 import httpx
@@ -121,6 +122,19 @@ def draft_of(state, answers, version=0):
         "activity": {"seconds": 3.5, "plays": 1},
         "version": version,
     }
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "a\x00b", 7, None])
+def test_ids_that_are_no_text_are_refused(client, state, odd):
+    for action, field in (("next", "study"), ("draft", "task"), ("submit", "submission")):
+        body = {**draft_of(state, {"fluent": "yes"}), "submission": "one", field: odd}
+        answer = client.post(
+            f"/work/{action}",
+            content=json.dumps(body),
+            headers={"content-type": "application/json"},
+        )
+        assert answer.status_code == 400, (action, answer.text)
+        assert "printable" in answer.json()["error"]
 
 
 def test_cookie_is_for_the_browser_only(site, expert):
