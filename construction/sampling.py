@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 
+from construction.text.morphology import verb_lemmas
 from construction.text.outcome import Outcome, item, rejected
+from construction.text.tables import words
 from construction.text.tokens import unreadable
 
-RULE = "stride.random/1"
+RULE = "stride.random/2"
 """Name and version of the Random Content rule."""
 
 _DRAWS = 16
@@ -27,6 +30,16 @@ def seeded_order(seed: int, *keys: str) -> str:
 def same_text(caption: str) -> str:
     """Reduce a caption to what tells it from others: no case, full stops or extra spaces."""
     return " ".join(caption.casefold().replace(".", " ").split())
+
+
+def deeds(caption: str) -> frozenset[str]:
+    """Return what a caption says is done: its verbs, without those that say nothing of it.
+
+    Where only such verbs are left ("does a squat"), all words count instead.
+    """
+    found = re.findall(r"[a-z]+", caption.casefold())
+    verbs = {lemma for word in found for lemma in verb_lemmas(word)}
+    return frozenset(verbs - words("verb_use", "empty_deeds")) or frozenset(found)
 
 
 def random_content(
@@ -48,16 +61,19 @@ def random_content(
         allowed: Whether a caption id may be drawn (another motion); all may by default.
 
     Returns:
-        ``item`` with another caption that differs in more than case, spaces and full stops;
-        ``rejected`` where there is none.
+        ``item`` with another caption that differs in more than case, spaces and full stops
+        and tells of something that this motion's captions do not ("walks" may still be true
+        of "walks, then runs"; ours); ``rejected`` where there is none.
     """
-    true_of_motion = {same_text(caption), *map(same_text, avoid)}
+    own = [caption, *avoid]
+    true_of_motion = set(map(same_text, own))
+    done = frozenset().union(*map(deeds, own))
 
     def usable(candidate: tuple[str, str]) -> bool:
         found, text = candidate
         if found == key or not allowed(found) or unreadable(text):
             return False
-        return same_text(text) not in true_of_motion
+        return same_text(text) not in true_of_motion and not deeds(text) <= done
 
     # A few draws nearly always succeed; only then is the whole corpus searched.
     for attempt in range(_DRAWS if candidates else 0):

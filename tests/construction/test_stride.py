@@ -145,6 +145,22 @@ def test_random_content_without_another_caption_is_refused():
     assert random_content("a man walks.", "1", [], 0).outcome == "rejected"
 
 
+@pytest.mark.parametrize(
+    ("caption", "other", "drawn"),
+    [
+        ("a person walks, then runs.", "someone is walking", False),
+        ("an elderly man walks with a cane.", "a person walked forward.", False),
+        ("a person does a squat.", "someone does a squat slowly", False),
+        ("a person does a cartwheel.", "someone does a handstand", True),
+        ("someone is walking", "a person walks, then runs.", True),
+        ("a person jumps.", "a person waves.", True),
+    ],
+)
+def test_random_content_tells_of_something_else(caption, other, drawn):
+    found = random_content(caption, "1", [("1", caption), ("2", other)], 0)
+    assert (found.outcome == "item") is drawn
+
+
 def test_a_caption_of_a_part_of_the_clip_makes_no_item():
     part = Caption(id="demo:e#9", clip_id="demo:e", text="he turns left.", span=(0.5, 1.5))
     result = draft_stride([clip("e")], [part], 0)
