@@ -4,6 +4,11 @@
 const RETRY_MS = 2000;
 const TYPING_MS = 400;
 
+// Whether the same request may be taken later, so that the page keeps its content and tries again.
+function passing(answer) {
+  return [0, 401].includes(answer.status) || answer.status >= 500;
+}
+
 class Desk {
   constructor(root) {
     this.root = root;
@@ -158,6 +163,7 @@ class Desk {
     notice.hidden = !text;
     notice.querySelector("p").textContent = text ?? "";
     notice.querySelector("button").textContent = action;
+    notice.querySelector("button").hidden = !action;
   }
 
   button() {
@@ -216,7 +222,10 @@ class Desk {
     if (answer.ok) {
       this.version = answer.version;
       this.saved(t(this.dirty ? "saving" : "saved"));
-    } else if (answer.status === 0 || answer.status >= 500) {
+      this.notice(null);
+    } else if (passing(answer)) {
+      // Signed out: the page stays as it is until the personal link was opened in another tab.
+      this.notice(answer.status === 401 ? answer.error : null, "");
       this.dirty = true;
       this.offline = true;
       this.saved(t("not_saved"), "bad");
@@ -279,11 +288,11 @@ class Desk {
       this.form.lock(false);
       this.form.mark(Object.keys(answer.questions ?? {}));
       this.say(answer.error, "bad");
-    } else if (answer.status === 0 || answer.status >= 500) {
+    } else if (passing(answer)) {
       // The same submission id goes again: however often it arrives, it is one label.
       this.phase = "answer";
       this.form.lock(false);
-      this.say(t("not_sent"), "bad");
+      this.say(answer.status === 401 ? answer.error : t("not_sent"), "bad");
     } else return this.stop(answer);
     return this.button();
   }
@@ -321,6 +330,7 @@ class Desk {
       return this.say(t("no_answer"), "bad");
     }
     if (answer.ok) return this.show(answer.state);
+    if (passing(answer)) return this.say(answer.error ?? t("no_answer"), "bad");
     return this.stop(answer);
   }
 

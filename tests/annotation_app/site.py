@@ -217,11 +217,18 @@ def _study(session, site, name, item_ids, training, ratings) -> None:
     site.studies[name] = study.id
 
 
-def start(site: Site, log: Path, before: str = "") -> subprocess.Popen[bytes]:
-    """Serve the site on a free port and wait until it answers; ``before`` runs there first."""
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+def start(
+    site: Site, log: Path, before: str = "", port: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Serve the site and wait until it answers; ``before`` runs there first."""
+    port = port or free_port()
     program = (
         "import sys; from pathlib import Path\n"
         "from motionjury.commands.app import serve_app\n"
@@ -232,7 +239,7 @@ def start(site: Site, log: Path, before: str = "") -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(site.workspace.root), str(port)],
         cwd=ROOT,
-        stdout=log.open("wb"),
+        stdout=log.open("ab"),
         stderr=subprocess.STDOUT,
     )
     site.url = f"http://127.0.0.1:{port}"
