@@ -66,9 +66,13 @@ class Texts:
         """Return the word for a value of the data, or the value in plain words where none is."""
         return self._texts.get(f"{name}.{word}", word.replace("_", " "))
 
+    def told(self, line: str) -> str:
+        """Return a line of another package, in this language where it is translated."""
+        return self._messages.get(line, line)
+
     def message(self, line: str) -> str:
         """Return what went wrong as a sentence, in this language where it is translated."""
-        return sentence(self._messages.get(line, line))
+        return sentence(self.told(line))
 
     def fill(self, markup: str) -> str:
         """Return markup with each ``[[key]]`` replaced by its text, escaped."""

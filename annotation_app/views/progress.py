@@ -190,7 +190,7 @@ def _agreement(study: Study, report: Report | None, texts: Texts) -> None:
 
 def _caution(line: str, questions: list[str], asked: int, texts: Texts) -> str:
     about = " ".join(questions) if len(questions) < asked else texts("progress.all_questions")
-    return texts("progress.caution", question=about, reason=texts.message(line).rstrip("."))
+    return texts("progress.caution", question=about, reason=texts.told(line))
 
 
 def _question(study: Study, check: CheckReport) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+_LISTED = 8
+"""Reasons listed for items that stay in review."""
 _DECISIONS = {
     "majority": ("checks_majority", "verdict_majority"),
     "unanimous": ("checks_unanimous", "verdict"),
@@ -176,6 +180,11 @@ def create(
             f"{len(entries)} training items; next: `motionjury study launch` and "
             "`motionjury people invite`"
         )
+        if not entries:
+            print(
+                "no practice items: experts start at once; --training FILE gives them some with "
+                "known answers first (docs/guides/coordinator.md)"
+            )
 
 
 @app.command()
@@ -202,25 +211,45 @@ def launch(
 @app.command()
 def close(
     name: Annotated[str, typer.Argument(help="Name or id of the study.")],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Close without asking, though ratings are missing.")
+    ] = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Close a study and decide every item that has all its ratings.
+    """Close a study and decide every item that has all its ratings. This cannot be undone.
+
+    Where items lack ratings it asks first; where nobody can be asked it needs --yes.
 
     Example: motionjury study close "Audit 1"
     """
     from audit.studies import close as close_it
+    from audit.studies import progress
     from motionjury.workspace import open_workspace
 
-    with open_workspace(workspace).db.write() as session:
+    ws = open_workspace(workspace)
+    with ws.db.read() as session:
+        found = progress(session, name)
+    lacking = found.items - found.complete
+    if found.state == "open" and lacking and not yes:
+        told = f"{lacking} of {found.items} items lack ratings and would stay undecided"
+        if not sys.stdin.isatty():
+            raise InputError(f"{told}; closing cannot be undone; give --yes to close all the same")
+        typer.confirm(f"{told}. Closing cannot be undone. Close {found.name!r}?", abort=True)
+    with ws.db.write() as session:
         report = close_it(session, name)
     if as_json:
         print_json(report.model_dump())
         return
     decided = ", ".join(f"{count} {outcome}" for outcome, count in report.outcomes.items())
     print(f"closed; decided: {decided or 'nothing'}")
-    for item_id, reason in report.incomplete.items():
-        print(f"stays in review: {item_id}: {reason}")
+    reasons = Counter(report.incomplete.values()).most_common()
+    for reason, count in reasons[:_LISTED]:
+        items = "1 item stays" if count == 1 else f"{count} items stay"
+        print(f"{items} in review: {reason}")
+    if len(reasons) > _LISTED:
+        rest = sum(count for _reason, count in reasons[_LISTED:])
+        print(f"{rest} more stay in review for other reasons; --json lists each item")
 
 
 @app.command()
@@ -284,8 +313,10 @@ def _print_progress(found: Progress) -> None:
     experts = Table("expert", "done", "held", "remaining", "surplus", "stage", title="Experts")
     for one in found.experts:
         code = one.code + (" (simulated)" if one.simulated else "")
+        over = found.state == "closed" and one.active and not one.simulated
+        stage = "study closed" if over else one.stage
         experts.add_row(
-            code, str(one.done), str(one.held), str(one.remaining), str(one.surplus), one.stage
+            code, str(one.done), str(one.held), str(one.remaining), str(one.surplus), stage
         )
     console.print(experts)
     strata = Table("stratum", "value", "items", "complete", "ratings", title="Strata")

@@ -63,9 +63,22 @@ def test_a_study_from_creation_to_close(fresh: Workspace) -> None:
     assert (seen["items"], seen["ratings_wanted"], seen["experts"][0]["code"]) == (4, 8, "A1")
     assert "Ada" not in json.dumps(seen)
     assert "Audit 1" in run(study.app, fresh, "status", "Audit 1").stdout
-    closed = answer(study.app, fresh, "close", "Audit 1")
+    # Nobody can be asked here, and there is no way back: it is said first.
+    with pytest.raises(InputError, match="4 of 4 items lack ratings .* give --yes"):
+        run(study.app, fresh, "close", "Audit 1")
+    assert answer(study.app, fresh, "status", "Audit 1")["state"] == "open"
+    closed = answer(study.app, fresh, "close", "Audit 1", "--yes")
     assert closed["outcomes"] == {}
     assert len(closed["incomplete"]) == 4
+
+
+def test_closing_says_little_and_creating_names_practice(fresh: Workspace) -> None:
+    made = run(study.app, fresh, "create", "Audit 2", "--ratings", "1").stdout
+    assert "--training FILE" in made
+    run(study.app, fresh, "launch", "Audit 2")
+    lines = run(study.app, fresh, "close", "Audit 2", "--yes").stdout.splitlines()
+    assert lines == ["closed; decided: nothing", "6 items stay in review: 0 of 1 ratings"]
+    assert "labelling" not in run(study.app, fresh, "status", "Audit 2").stdout
 
 
 def test_items_are_chosen_by_axis_corpus_and_seed(fresh: Workspace) -> None:
