@@ -22,6 +22,11 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 [data-testid="stMainBlockContainer"] button:focus-visible { outline: 3px solid
   var(--st-primary-color); outline-offset: 2px; }
 [data-testid="stMainBlockContainer"] button { min-height: 44px; }
+[data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p {
+  color: var(--st-background-color) !important; }
+[data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {
+  color: inherit !important; opacity: 1 !important; }
+[data-testid="stMainBlockContainer"] ::placeholder { color: inherit; opacity: .8; }
 """
 _READING = """
 [data-testid="stMainBlockContainer"] { max-width: 56rem; padding: 1.75rem 2rem 3rem; }
