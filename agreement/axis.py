@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 from pydantic import field_validator, model_validator
@@ -18,7 +19,12 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "None", "null", "NULL"})
 """Texts read as a missing rating, unless the domain declares them as labels."""
 
-_PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?")
+_PLAIN_NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE
+)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_WHOLE_AS_FLOAT = re.compile(r"(\d{1,15})\.0+", re.ASCII)
 
 
 def canonical(label: Any) -> str:
@@ -40,23 +46,41 @@ def canonical(label: Any) -> str:
     if isinstance(label, bool) or not _PLAIN_NUMBER.fullmatch(text):
         return "" if text in {"nan", "NaN", "<NA>", "NaT"} and not isinstance(label, str) else text
     number = float(text)
-    if not math.isfinite(number):
+    if not math.isfinite(number) or (_WHOLE.fullmatch(text) and abs(number) >= 2**53):
         return text
     if number.is_integer() and abs(number) < 2**53:
         return str(int(number))
     return repr(number)
 
 
+def identity(name: Any) -> str:
+    """Write an id one way: 1, 1.0, ``"1"`` and ``"1.0"`` are one, all other text stays as it is.
+
+    Ids are no numbers: ``52e1`` and twenty digits in a row must not be rounded into one another.
+
+    Args:
+        name: Text, number, None or NaN.
+
+    Returns:
+        The id as text; the empty string for None and NaN.
+
+    >>> identity(1.0), identity(" 52e1 "), identity("1234567890123456789"), identity(None)
+    ('1', '52e1', '1234567890123456789', '')
+    """
+    if not isinstance(name, str):
+        return canonical(name)
+    text = name.strip()
+    whole = _WHOLE_AS_FLOAT.fullmatch(text)
+    return canonical(text) if whole else text
+
+
 def as_number(label: str) -> float | None:
     """Read a canonical label as a finite number; None where it is none.
 
-    >>> as_number("2.5"), as_number("low")
-    (2.5, None)
+    >>> as_number("2.5"), as_number("low"), as_number("1_0")
+    (2.5, None, None)
     """
-    try:
-        number = float(label)
-    except ValueError:
-        return None
+    number = float(label) if _NUMBER.fullmatch(label) else math.inf
     return number if math.isfinite(number) else None
 
 
@@ -92,7 +116,7 @@ class Axis(Frozen):
                     f"not {list(self.domain)}"
                 )
             ordered = [number for number in numbers if number is not None]
-            if ordered != sorted(ordered):
+            if any(low >= high for low, high in pairwise(ordered)):
                 raise ValueError(f"domain of axis {self.name!r} must ascend: {list(self.domain)}")
             if self.level == "ratio" and any(number < 0 for number in ordered):
                 raise ValueError(f"axis {self.name!r} is ratio: its domain must not be negative")

@@ -24,7 +24,8 @@ Reason = Literal[
 ]
 """Why a coefficient is undefined.
 
-``no_variation``: 0/0, the ratings that enter hold one label only. ``no_pairable_items``: no item
+``no_variation``: 0/0, the ratings that enter hold one label only, or their variance is estimated as
+zero or less. ``no_pairable_items``: no item
 has two ratings. ``single_rater``: one rater only. ``constant_input``: one side of a correlation is
 constant. ``too_few``: fewer items than the formula needs. ``not_numeric``: verdicts in words of
 which none counts as 1.

@@ -72,7 +72,7 @@ def pearson_r(ratings: Ratings, raters: tuple[int, int] = (0, 1)) -> Statistic:
     def library() -> float:
         from scipy.stats import pearsonr
 
-        return float(pearsonr(*pair.scores()).statistic)
+        return float(pearsonr(*pair.scaled()).statistic)
 
     x, y = pair.x, pair.y
     sums = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]) * pair.both[:, None]
@@ -107,7 +107,7 @@ def spearman_rho(ratings: Ratings, raters: tuple[int, int] = (0, 1)) -> Statisti
 
         return float(spearmanr(*pair.scores()).statistic)
 
-    level_x, level_y = pair.levels(pair.x), pair.levels(pair.y)
+    level_x, level_y = pair.levels(0), pair.levels(1)
 
     def evaluate(counts: Array) -> Array:
         n = np.maximum(counts.sum(axis=-1), 1.0)
@@ -147,9 +147,9 @@ def kendall_tau_b(ratings: Ratings, raters: tuple[int, int] = (0, 1)) -> Statist
     counts = pair.counts()
     concordance = np.empty((0, 0))
     if counts.shape[1]:
-        x, y = pair.x[pair.both], pair.y[pair.both]
-        concordance = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
-    level_x, level_y = pair.levels(pair.x), pair.levels(pair.y)
+        x, y = pair.place[ratings.patterns[pair.both][:, pair.raters]].T
+        concordance = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :]) * 1.0
+    level_x, level_y = pair.levels(0), pair.levels(1)
 
     def evaluate(counts: Array) -> Array:
         n = counts.sum(axis=-1)
@@ -175,6 +175,7 @@ class _Pair:
         self.raters = [int(raters[0]), int(raters[1])]
         scores = np.array([*values, 0.0])
         self.raw = scores
+        self.place = np.unique(values, return_inverse=True)[1].reshape(-1)
         used = ratings.codes[:, self.raters]
         self.complete = np.asarray((used >= 0).all(axis=1))
         codes = ratings.patterns[:, self.raters]
@@ -190,9 +191,15 @@ class _Pair:
         codes = self.ratings.codes[self.complete][:, self.raters]
         return self.raw[codes[:, 0]], self.raw[codes[:, 1]]
 
-    def levels(self, side: Array) -> Array:
+    def scaled(self) -> tuple[Array, Array]:
+        """Scores of the items both rated, shifted and scaled: a large offset costs no digits."""
+        pattern_of = self.ratings.pattern_of[self.complete]
+        return self.x[pattern_of], self.y[pattern_of]
+
+    def levels(self, side: int) -> Array:
         """(complete patterns, distinct scores): which score each pattern has, ascending."""
-        values, index = np.unique(side[self.both], return_inverse=True)
+        codes = self.ratings.patterns[self.both][:, self.raters[side]]
+        values, index = np.unique(self.place[codes], return_inverse=True)
         few = len(index) <= MAX_RANKED_PATTERNS
         return np.eye(len(values))[index.reshape(-1)] if few else np.empty((0, 0))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agreement.axis import MISSING_WORDS, Axis, as_number, canonical
+from agreement.axis import MISSING_WORDS, Axis, as_number, canonical, identity
 from corpus.problems import InputError
 
 MAX_CELLS = 50_000_000
@@ -38,7 +39,7 @@ class Encoder:
         seen: dict[str, int] = {}
         index = np.empty(len(column), dtype=np.int64)
         for row, raw in enumerate(column):
-            name = canonical(raw)
+            name = identity(raw)
             if not name:
                 raise self.error(f"the {what} is empty", row)
             index[row] = seen.setdefault(name, len(seen))
@@ -112,7 +113,13 @@ class Encoder:
             if abs(number) > _LARGEST:
                 raise self.error(f"label {text!r}, expected at most {_LARGEST:g} in size", row)
             numbers[text] = number
-        return tuple(sorted(numbers, key=numbers.__getitem__))
+        ordered = sorted(numbers, key=numbers.__getitem__)
+        for first, second in pairwise(ordered):
+            if numbers[first] == numbers[second]:
+                raise self.error(
+                    f"labels {first!r} and {second!r} are one number, expected one way to write it"
+                )
+        return tuple(ordered)
 
     def refuse_duplicates(
         self,
@@ -141,7 +148,7 @@ class Encoder:
         found: list[str | None] = [None] * len(items)
         for row, raw in enumerate(column):
             item = int(item_index[row])
-            value = canonical(raw)
+            value = identity(raw)
             if found[item] is None:
                 found[item] = value
             elif found[item] != value:

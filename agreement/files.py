@@ -80,9 +80,10 @@ def read_table(path: Path) -> Table:
 
 
 def _read_csv(path: Path) -> Table:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
+            delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(stream.readline())
+            stream.seek(0)
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             header = [name.strip() for name in next(reader, [])]
             _check_header(header, path)
@@ -103,6 +104,11 @@ def _read_csv(path: Path) -> Table:
     except csv.Error as error:
         raise InputError(f"expected CSV: {error}", file=str(path)) from error
     return Table(dict(zip(header, columns, strict=True)), str(path), 2)
+
+
+def _delimiter(header: str) -> str:
+    """What separates the fields of a CSV: a comma, or what spreadsheets write instead."""
+    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 
 def _check_header(header: list[str], path: Path) -> None:
@@ -152,9 +158,10 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
                     continue
                 try:
                     row = json.loads(line)
-                except json.JSONDecodeError as error:
+                except (json.JSONDecodeError, RecursionError) as error:
+                    what = getattr(error, "msg", "nested too deeply")
                     raise InputError(
-                        f"expected JSON: {error.msg}", file=str(path), place=f"line {number}"
+                        f"expected JSON: {what}", file=str(path), place=f"line {number}"
                     ) from error
                 if not isinstance(row, dict):
                     raise InputError(

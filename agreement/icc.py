@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,7 +30,9 @@ def icc(ratings: Ratings, form: IccType = "ICC(A,1)") -> Statistic:
 
     Returns:
         The statistic, at most 1. Undefined: fewer than two complete items (``too_few``), one
-        rater, no variance (``no_variation``).
+        rater, no variance (``no_variation``). The last holds for ``ICC(A,k)`` too where the
+        variance of the means, its denominator, is estimated as zero or less: the quotient of two
+        negative numbers could be anything, even above 1.
 
     Raises:
         ValueError: Labels that are no numbers, or an unknown form.
@@ -75,7 +78,10 @@ def icc(ratings: Ratings, form: IccType = "ICC(A,1)") -> Statistic:
         reason = "no_pairable_items"
     elif n_items < 2:
         reason = "too_few"
-    return make_statistic(ratings, "icc", {"type": form}, n_items, sums, evaluate, reason=reason)
+    found = make_statistic(ratings, "icc", {"type": form}, n_items, sums, evaluate, reason=reason)
+    if form == "ICC(A,k)" and found.reason == "no_variation" and np.ptp(x[complete]) > 0:
+        return replace(found, warnings=("the variance of the means is estimated as zero or less",))
+    return found
 
 
 def _form(form: IccType, r: Array, c: Array, e: Array, w: Array, n: Array, k: int) -> Array:
@@ -89,4 +95,5 @@ def _form(form: IccType, r: Array, c: Array, e: Array, w: Array, n: Array, k: in
         return ratio(r - w, r)
     if form == "ICC(C,k)":
         return ratio(r - e, r)
-    return ratio(r - e, r + (c - e) / n)
+    of_means = r + (c - e) / n
+    return ratio(r - e, np.where(of_means > 0, of_means, 0.0))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from agreement.axis import MISSING_WORDS, as_number, canonical
+from agreement.axis import MISSING_WORDS, as_number, canonical, identity
 from agreement.coefficient import Array
 from agreement.files import Table
 from agreement.ratings import natural_key
@@ -215,7 +215,7 @@ class _Reader:
     def ids(self, column: str | None, what: str) -> list[str]:
         if column is None:
             return [""] * self.table.n_rows
-        found = [canonical(raw) for raw in self.table.column(column)]
+        found = [identity(raw) for raw in self.table.column(column)]
         for row, name in enumerate(found):
             if not name:
                 raise self.error(f"the {what} is empty", row)

@@ -357,6 +357,8 @@ def reported(statistic: Statistic, replicates: Replicates | None, level: float) 
         if undefined > 0:
             rough = ": the interval is not to be trusted" if undefined >= UNTRUSTED else ""
             warnings.append(f"undefined in {_share(undefined)} of the resamples{rough}")
+        if found is not None and not found.low - 1e-9 <= statistic.value <= found.high + 1e-9:
+            warnings.append("the value lies outside its interval, which is not to be trusted")
         if found is None and undefined < 1:
             warnings.append("no interval: every resample gives the same value")
     return Coefficient(

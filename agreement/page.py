@@ -83,7 +83,9 @@ def _safe_link(address: str | None) -> str | None:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}".replace("-", "−")
+    if value is None:
+        return "–"
+    return f"{round(value, 3) + 0.0:.3f}".replace("-", "−")
 
 
 def _percent(value: float | None) -> str:
@@ -103,7 +105,7 @@ def _heat(count: int, largest: int) -> str:
 def _plain_reason(reason: str | None) -> str:
     return {
         None: "",
-        "no_variation": "undefined: one label only",
+        "no_variation": "undefined: no variation",
         "no_pairable_items": "undefined: no item with two ratings",
         "single_rater": "undefined: one rater",
         "constant_input": "undefined: one side is constant",

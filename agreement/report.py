@@ -42,6 +42,8 @@ MOST_DISPUTED = 15
 """Items listed as most disputed."""
 MOST_LABELS_OF_PAIRS, MOST_RATERS_OF_PAIRS = 10, 6
 """Labels of each pair of raters are crossed up to this many."""
+CROSSED = ("axis", "difficulty")
+"""Strata that are crossed where items have more than two."""
 PARADOX_AGREEMENT = 0.8
 PARADOX_KAPPA = 0.4
 """High percent agreement with a kappa this low gets a note (Feinstein and Cicchetti 1990)."""
@@ -205,7 +207,8 @@ def _few(ratings: Ratings, resamples: int, seed: int, level: float) -> tuple[Coe
 def _groups(ratings: Ratings, resamples: int, seed: int, level: float) -> Iterator[Group]:
     names = [name for name, column in ratings.strata.items() if len(set(column)) > 1]
     wanted: list[tuple[str, ...]] = [(name,) for name in names]
-    wanted += list(combinations(names, 2)) if len(names) == 2 else []
+    crossed = names if len(names) == 2 else [n for n in CROSSED if n in names]
+    wanted += [tuple(crossed)] if len(crossed) == 2 else []
     for chosen in wanted:
         columns = [np.array(ratings.strata[name]) for name in chosen]
         values = [list(dict.fromkeys(ratings.strata[name])) for name in chosen]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from agreement.axis import LEVELS, MISSING_WORDS, Axis, Level, as_number, canonical
+from agreement.axis import LEVELS, MISSING_WORDS, Axis, Level, as_number, canonical, identity
 from agreement.files import Table
 from agreement.ratings import RatingRecord, Ratings, from_columns, from_records, natural_key
 from corpus.problems import InputError
@@ -55,11 +55,15 @@ def ratings_from_table(
         order = list(rater_columns) or [c for c in table.columns if c not in others]
         if not order:
             raise InputError("a wide table needs one column per rater", file=table.file)
+        for column in order:
+            if column in others or order.count(column) > 1:
+                use = "also the item, cluster or stratum" if column in others else "named twice"
+                raise InputError(f"rater column {column!r} is {use}", file=table.file)
         rows = range(table.n_rows)
         repeat = len(order)
         labels = [v for row in zip(*(table.column(c) for c in order), strict=True) for v in row]
         raters: list[Any] = [column for _ in rows for column in order]
-        order = [canonical(column) for column in order]
+        order = [identity(column) for column in order]
     else:
         if rater is None or label is None:
             raise InputError("a long table needs a rater and a label column", file=table.file)
@@ -85,7 +89,10 @@ def ratings_from_table(
         file=table.file,
         first_row=table.first_row,
     )
-    for text in (*table.notes, *([note] if note else [])):
+    guessed = None
+    if wide and not rater_columns:
+        guessed = f"every other column is taken as a rater: {', '.join(ratings.raters)}"
+    for text in filter(None, (*table.notes, guessed, note)):
         ratings = ratings.with_note(text)
     return ratings
 
@@ -156,7 +163,7 @@ def ratings_by_axis(rows: Iterable[AxisRating]) -> list[Ratings]:
 def _refuse_repeated_items(table: Table, item: str) -> None:
     seen: dict[str, int] = {}
     for row, raw in enumerate(table.column(item)):
-        name = canonical(raw)
+        name = identity(raw)
         if name and name in seen:
             raise InputError(
                 f"item {name!r} stands in row {seen[name] + table.first_row} already, "
@@ -173,8 +180,10 @@ def _axis(
     note = None
     domain = tuple(canonical(label) for label in categories)
     if not domain and level in ("nominal", "ordinal"):
-        single = (label for label in labels if not isinstance(label, list | dict))
+        single = [label for label in labels if not isinstance(label, list | dict)]
         found = {canonical(label) for label in single} - MISSING_WORDS
+        if not found and len(single) < len(labels):
+            raise InputError("every label holds several values, expected one", file=file)
         if not found:
             raise InputError("no label in the table, every one is missing", file=file)
         numbers = {text: as_number(text) for text in found}
@@ -191,7 +200,21 @@ def _axis(
             "(AC1, AC2, Brennan–Prediger, weighted κ) assume there are no others; "
             "declare them with --categories"
         )
+        alike = _alike(domain)
+        if alike:
+            note += f"; {alike[0]!r} and {alike[1]!r} count as two labels"
     return build_axis(name, level, domain), note
+
+
+def _alike(domain: Sequence[str]) -> tuple[str, str] | None:
+    """Two labels that a reader would take for one: case, spaces and invisible characters aside."""
+    seen: dict[str, str] = {}
+    for label in domain:
+        key = "".join(c for c in label.casefold() if c.isprintable() and not c.isspace())
+        if key in seen:
+            return seen[key], label
+        seen[key] = label
+    return None
 
 
 def build_axis(name: str, level: Level, domain: Sequence[Any]) -> Axis:

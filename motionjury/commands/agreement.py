@@ -131,11 +131,12 @@ def print_analysis(analysis: Analysis, title: str) -> None:
         title: Heading.
     """
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from agreement.registry import describe, is_main
 
-    table = Table(title=title, title_justify="left")
+    table = Table()
     for name in ("coefficient", "value", "95 % interval", "n", "note"):
         table.add_column(name, justify="right" if name in ("value", "n") else "left")
     for row in analysis.coefficients:
@@ -147,6 +148,7 @@ def print_analysis(analysis: Analysis, title: str) -> None:
         table.add_row(describe(row, analysis), value, span, str(row.n), note)
     share = analysis.missing_share
     console = Console()
+    console.print(f"\n[bold]{escape(title)}[/bold]", highlight=False)
     console.print(
         f"{analysis.n_items} items, {analysis.n_pairable} with two ratings or more, "
         f"{analysis.n_raters} raters, {analysis.n_ratings} ratings, "

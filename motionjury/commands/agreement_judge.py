@@ -148,7 +148,7 @@ def pilot_command(
     Example: `motionjury agreement pilot answers.csv --item item --rater who --correct correct
     --confidence confidence --query-type type --json`
     """
-    from agreement.axis import canonical
+    from agreement.axis import identity
     from agreement.files import read_table
     from agreement.pilot import analyse_pilot
     from agreement.pilot_table import PilotColumns, read_answers
@@ -175,7 +175,7 @@ def pilot_command(
         tool_version=__version__,
         high=high,
         links={
-            canonical(name): str(address)
+            identity(name): str(address)
             for name, address in zip(table.column(item), addresses, strict=True)
             if address
         },

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agreement.analysis import analyse
-from agreement.axis import Axis, canonical
+from agreement.axis import Axis, canonical, identity
 from agreement.files import read_table
 from agreement.ratings import RatingRecord, from_records
 from agreement.registry import compute
@@ -260,3 +260,72 @@ def test_a_study_in_which_everyone_rated_once_is_no_id_column():
     ratings = from_records(Axis(name="x", level="nominal", domain=("yes", "no")), records)
     assert ratings.n_raters == 12
     assert ratings.n_pairable == 1
+
+
+def test_ids_are_no_numbers(tmp_path):
+    twins = ("1234567890123456788", "1234567890123456789", "52e1", "520", "1e5", "100000")
+    rows = [(name, rater, "1") for name in twins for rater in ("r1", "r2")]
+    found = run(write(tmp_path / "r.csv", [GOOD[0], *rows]))
+    assert found["n_items"] == len(twins)
+    assert [identity(name) for name in (1, 1.0, "1", "1.0")] == ["1"] * 4
+
+
+@pytest.mark.parametrize("other", ["01", "1e0", "+1", "1.00"])
+def test_a_number_written_in_two_ways_is_one_label_or_refused(tmp_path, other):
+    path = write(tmp_path / "r.csv", [*GOOD, ("d", "r1", other), ("d", "r2", "1")])
+    found = run(path, level="interval", categories=None)
+    if other == "01":
+        assert "labels '1' and '01' are one number" in found
+    else:
+        assert found["n_ratings"] == 8
+        pairs = {str(c["params"]): c for c in found["coefficients"] if c["coefficient"] == "icc"}
+        assert pairs["{'type': 'ICC(A,1)'}"]["n"] == 4
+
+
+@pytest.mark.parametrize("word", ["1_0", "\u0665", "0x5", "1,5", "1e400"])
+def test_what_only_looks_like_a_number(tmp_path, word):
+    path = write(tmp_path / "r.csv", [*GOOD, ("d", "r1", word)])
+    text = run(path, level="interval", categories=None)
+    assert "row 8" in text
+    assert "expected a number" in text
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_what_spreadsheets_write_between_fields(tmp_path, mark):
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(mark.join(row) for row in GOOD), encoding="utf-8")
+    assert run(path)["n_ratings"] == 6
+
+
+def test_json_that_is_nested_without_end(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text("[" * 100_000, encoding="utf-8")
+    assert "nested too deeply" in run(path)
+
+
+def test_labels_that_hold_several_values(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"item": 1, "rater": 1, "label": ["a", "b"]}\n', encoding="utf-8")
+    assert "several values" in run(path, level="nominal", categories=None)
+
+
+def test_labels_that_differ_in_case_only_are_named(tmp_path):
+    rows = [("a", "r1", "yes"), ("a", "r2", "Yes"), ("b", "r1", "no"), ("b", "r2", "no\u200b")]
+    found = run(write(tmp_path / "r.csv", [GOOD[0], *rows]), level="nominal", categories=None)
+    assert any("count as two labels" in warning for warning in found["warnings"])
+
+
+def test_columns_of_a_wide_table(tmp_path):
+    rows = [("item", "a", "b", "comment"), ("1", "x", "y", "odd"), ("2", "x", "x", "odd")]
+    path = write(tmp_path / "w.csv", rows)
+
+    def wide(*options):
+        arguments = ["table", str(path), "--wide", "--json", "--resamples", "20", *options]
+        result = CliRunner().invoke(app, arguments)
+        return json.loads(result.stdout) if result.exception is None else str(result.exception)
+
+    guessed = "every other column is taken as a rater: a, b, comment"
+    assert guessed in wide()["warnings"]
+    assert guessed not in wide("--rater", "a,b")["warnings"]
+    assert "'a' is named twice" in wide("--rater", "a,a,b")
+    assert "'item' is also the item" in wide("--rater", "a,item")

@@ -11,7 +11,7 @@ from agreement.correlation import paired_scores
 from agreement.kernel import condense, draw, make_design, resample, with_intervals
 from agreement.registry import compute
 from agreement.retest import retest
-from tests.agreement.samples import noisy
+from tests.agreement.samples import noisy, table
 from tests.shared_data import shared
 
 NAMES = ("pearson_r", "spearman_rho", "kendall_tau_b")
@@ -91,3 +91,28 @@ def test_retest_compares_each_rater_with_themselves():
     # Occasions: first yes no no, second yes yes no. p_o = 2/3, p_e = 1/3*2/3 + 2/3*1/3 = 4/9.
     assert compute(ratings, "cohen_kappa").value == pytest.approx((2 / 3 - 4 / 9) / (5 / 9))
     assert make_design(ratings).n_units == 3
+
+
+def test_ranks_do_not_lose_small_scores_beside_a_huge_one():
+    rng = np.random.default_rng(2)
+    small = rng.integers(1, 6, (30, 2))
+    huge = np.where(small == 5, 10**90, small)
+    for name in ("spearman_rho", "kendall_tau_b"):
+        found = []
+        for scores in (small, huge):
+            domain = tuple(map(str, sorted({int(v) for v in scores.ravel()})))
+            ratings = table([[str(v) for v in row] for row in scores], "interval", domain)
+            statistic = compute(ratings, name, {"raters": [0, 1]})
+            found.append(with_intervals([statistic], ratings, resamples=200)[0])
+        assert found[0] == found[1]
+
+
+def test_scores_far_from_zero_have_the_correlation_of_their_differences():
+    rng = np.random.default_rng(4)
+    near = rng.integers(1, 6, (40, 2))
+    domain = tuple(str(v) for v in range(1, 6))
+    far = tuple(str(10**15 + v) for v in range(1, 6))
+    first = table([[str(v) for v in row] for row in near], "interval", domain)
+    second = table([[str(10**15 + v) for v in row] for row in near], "interval", far)
+    values = [compute(r, "pearson_r", {"raters": [0, 1]}).value for r in (first, second)]
+    assert values[0] == pytest.approx(values[1], abs=1e-12)

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
+from agreement.icc import ICC_TYPES
+from agreement.kernel import with_intervals
 from agreement.registry import compute
 from tests.agreement.samples import noisy, rating_rows, table
 
@@ -103,3 +105,22 @@ def test_icc_is_pingouin():
     for _, row in found.iterrows():
         mine = kernel_value(ratings, "icc", {"type": row["Type"]})
         assert mine == pytest.approx(row["ICC"], abs=1e-9), row["Type"]
+
+
+def test_icc_of_means_with_a_negative_variance_is_null():
+    scores = [(3, 3), (2, 2), (1, 4), (5, 1), (4, 1), (1, 4), (1, 4), (2, 3)]
+    ratings = table([[str(v) for v in row] for row in scores], "interval", tuple("12345"))
+    mine = {form: compute(ratings, "icc", {"type": form}) for form in ICC_TYPES}
+    of_means = mine.pop("ICC(A,k)")
+    assert (of_means.value, of_means.reason) == (None, "no_variation")
+    assert "estimated as zero or less" in of_means.warnings[0]
+    assert all(found.value < 0 for found in mine.values())
+
+
+def test_icc_of_means_keeps_no_resample_above_one():
+    scores = [(3, 3), (2, 2), (1, 4), (5, 2), (4, 3), (1, 4), (1, 3), (5, 3)]
+    ratings = table([[str(v) for v in row] for row in scores], "interval", tuple("12345"))
+    found = compute(ratings, "icc", {"type": "ICC(A,k)"})
+    [reported] = with_intervals([found], ratings, resamples=2_000)
+    assert reported.ci[1] <= 1
+    assert any("undefined in" in warning for warning in reported.warnings)

@@ -58,7 +58,7 @@ def test_simulated_raters_are_marked_everywhere():
 def test_undefined_is_blank_with_its_reason():
     report = report_of(table([["a", "a"]] * 5))
     page = render_html(report)
-    assert "undefined: one label only" in page
+    assert "undefined: no variation" in page
     assert "NaN" not in page
     assert "All comparable ratings bear one label" in report.checks[0].notes[0]
 
@@ -117,6 +117,21 @@ def test_strata_one_by_one_and_crossed():
     assert sum(g.n_items for g in groups[:2]) == 24
     assert {g.n_items for g in groups[4:]} == {6}
     assert all("only 6 items are resampled" in g.warnings[0] for g in groups[4:])
+
+
+def test_axis_and_difficulty_are_crossed_among_other_strata():
+    records = [
+        RatingRecord(f"i{i}", rater, "yes" if i % 3 else "no", None, strata)
+        for i in range(24)
+        for strata in [
+            {"axis": "mt"[i % 2], "difficulty": ("easy", "hard")[i // 12], "task": f"T{i % 3}"}
+        ]
+        for rater in ("A1", "A2")
+    ]
+    axis = Axis(name="x", level="nominal", domain=("yes", "no"))
+    groups = report_of(from_records(axis, records)).checks[0].groups
+    crossed = [tuple(g.stratum) for g in groups if len(g.stratum) > 1]
+    assert crossed == [("axis", "difficulty")] * 4
 
 
 def test_built_twice_it_is_the_same_to_the_byte():
