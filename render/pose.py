@@ -84,7 +84,7 @@ def pose_from_motion(
             around = _around(observed, centre)
             frame = _rigid(observed, joints, centre, around)
             bones = _seen_bones(observed, np.repeat(frame[:, None], 24, axis=1))
-            chosen = [JOINT[name] for name in around]
+            chosen = {JOINT[name] for name in (*RIGID[centre], *around)}
             joints = _with_bones(joints, {j: bones[j] for j in chosen})
         aimed = _calibrated(observed, joints, motion.fps)
         rotations = _inverse_kinematics(observed, aimed, motion.fps)

@@ -91,6 +91,7 @@ def test_shoulders_show_the_chest_where_both_collars_stand_in_one_place():
     left = pose.rotations[:, joints["spine3"], :, 0]
     aligned = np.einsum("ta,ta->t", left, shoulders) / np.linalg.norm(shoulders, axis=1)
     assert aligned.min() > 0.97
+    assert max(pose.fit_error_mm.values()) < 15
 
 
 def test_root_travel_is_kept_unscaled():
