@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 _COMMON = """
+:root { --mj-accent: #0b6380; --mj-on-accent: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --mj-accent: #62c4e3; --mj-on-accent: #12181e; } }
 [data-testid="stMainBlockContainer"] h1 { font-size: 2.1rem; padding: .5rem 0; }
 header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecoration"],
 [data-testid="stStatusWidget"] { display: none !important; }
 [data-testid="stMainBlockContainer"] button:focus-visible { outline: 3px solid
-  var(--st-primary-color); outline-offset: 2px; }
+  var(--mj-accent); outline-offset: 2px; }
 [data-testid="stMainBlockContainer"] button { min-height: 44px; }
 [data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p {
-  color: var(--st-background-color) !important; }
+  color: var(--mj-on-accent) !important; }
 [data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {
   color: inherit !important; opacity: 1 !important; }
 [data-testid="stMainBlockContainer"] ::placeholder { color: inherit; opacity: .8; }
@@ -50,8 +52,6 @@ _TABLE = """
   min-width: 8rem; overflow: hidden;
   background: color-mix(in srgb, currentColor 18%, transparent); }
 .mj-bar i { display: block; height: 100%; background: var(--mj-accent); }
-:root { --mj-accent: #0b6380; }
-@media (prefers-color-scheme: dark) { :root { --mj-accent: #62c4e3; } }
 .mj-caution { font-size: .9rem; } .mj-caution p, .mj-caution ul { margin: .25rem 0; }
 .mj-computing::before { content: ""; display: inline-block; width: 1em; height: 1em;
   margin-inline-end: .6em; vertical-align: -.15em; border-radius: 50%; border: 2px solid
