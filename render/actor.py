@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from corpus.motion import Motion
 from render.body import PART_COLOURS, PARTS, Body, load_body, reshaped
 from render.pose import pose_from_motion
+from render.scene import person_scale
 
 SUNK = 0.02
 """Share of frames that may go below the floor, so that one bad frame lifts no whole clip (ours)."""
@@ -88,14 +89,16 @@ def skeleton_actor(motion: Motion) -> Actor:
     names, parents = motion.layout.joints, motion.layout.parents
     bar, bar_faces = _bar()
     ball, ball_faces = _ball()
+    thick = person_scale(motion)
     vertices, faces, parts, owners = [], [], [], []
     transforms: list[NDArray[np.float64]] = []
     count = 0
     for j, parent in enumerate(parents):
         part = _part(names[j])
-        pieces = [(ball, ball_faces, _ball_transforms(positions[:, j], names[j]))]
+        pieces = [(ball, ball_faces, _ball_transforms(positions[:, j], names[j], thick))]
         if parent >= 0:
-            pieces.append((bar, bar_faces, _bar_transforms(positions[:, parent], positions[:, j])))
+            moves = _bar_transforms(positions[:, parent], positions[:, j], thick)
+            pieces.append((bar, bar_faces, moves))
         for shape, triangles, moves in pieces:
             vertices.append(shape)
             faces.append(triangles + count)
@@ -129,6 +132,19 @@ def skinned(actor: Actor, frame: int, out: NDArray[np.float32]) -> None:
         rest = rest.copy()
         rest[: len(change)] += change
     raster.skin(rest, actor.weight_joints, actor.weight_values, actor.transforms[frame], out)
+
+
+def outermost(actor: Actor, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (T * D, 3) vertices: those furthest along each (D, 3) direction in every frame."""
+    from render import raster
+
+    frames = len(actor.transforms)
+    out = np.empty_like(actor.vertices)
+    found = np.empty((frames, len(directions), 3), dtype=np.float64)
+    for frame in range(frames):
+        skinned(actor, frame, out)
+        raster.furthest(out, directions, found[frame])
+    return found.reshape(-1, 3)
 
 
 def grounded(actor: Actor) -> Actor:
@@ -183,17 +199,20 @@ def _ball() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return vertices, np.array(faces)
 
 
-def _ball_transforms(centre: NDArray[np.float64], joint: str) -> NDArray[np.float64]:
-    radius = 0.1 if joint == "head" else 0.035
+def _ball_transforms(centre: NDArray[np.float64], joint: str, thick: float) -> NDArray[np.float64]:
+    radius = thick * (0.1 if joint == "head" else 0.035)
     scale = np.tile(np.eye(3) * radius, (len(centre), 1, 1))
     return np.concatenate([scale, centre[:, :, None]], axis=2)
 
 
-def _bar_transforms(start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bar_transforms(
+    start: NDArray[np.float64], end: NDArray[np.float64], thick: float
+) -> NDArray[np.float64]:
     along = end - start
     unit = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
     spare = np.where(np.abs(unit[:, [2]]) < 0.9, [[0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]])
     x = np.cross(unit, spare)
     x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-9)
     z = np.cross(x, unit)
-    return np.stack([x * 0.028, along, z * 0.028, start], axis=2)
+    radius = 0.028 * thick
+    return np.stack([x * radius, along, z * radius, start], axis=2)

@@ -19,7 +19,7 @@ from corpus.problems import InputError
 if TYPE_CHECKING:
     from render.body import Body
 
-RENDERER_VERSION = 1
+RENDERER_VERSION = 2
 """Raised when the same motion and settings give another picture; part of the stimulus key."""
 
 MAX_SECONDS = 600.0
@@ -242,7 +242,7 @@ class Stage:
             InputError: The motion cannot be drawn.
         """
         from render import actor, scene
-        from render.marks import Marks, arrow_points, with_arrow
+        from render.marks import Marks, with_arrow
         from render.paint import Painter
 
         _check(motion)
@@ -253,11 +253,16 @@ class Stage:
             self.actor = actor.mesh_actor(resampled, body_of(settings), refine=settings.refine)
         self.fps = settings.fps
         self.frames = len(self.actor.transforms)
-        seen = _extent(resampled, self.actor.lift)
         if settings.facing_arrow:
             self.actor = with_arrow(self.actor, resampled)
-            seen = np.concatenate([seen, arrow_points(resampled)])
-        self.camera = scene.front_camera(seen, scene.heading(motion), settings.size)
+        yaw = scene.heading(motion)
+        edges, flat = scene.edge_directions(yaw), np.array([1.0, 0.0, 1.0])
+        start = resampled.joint("pelvis")[:1] * flat
+        body = actor.outermost(self.actor, edges)
+        # What lies furthest with height left out of account bounds the shadow on the floor.
+        shadow = actor.outermost(self.actor, edges * flat) * flat
+        seen = np.concatenate([start, body, shadow])
+        self.camera = scene.front_camera(seen, yaw, settings.size, scene.person_scale(motion))
         marks = Marks(settings.legend, settings.frame_counter, settings.frame_code)
         self._painter = Painter(self.actor, self.camera, chosen_backend(settings), marks)
 
@@ -294,14 +299,3 @@ def _check(motion: Motion) -> None:
             f"expected metres, got a coordinate of {largest:.3g}; is the unit right?",
             file=motion.source,
         )
-
-
-def _extent(motion: Motion, lift: float) -> NDArray[np.float64]:
-    """All joints of all frames as the actor has them, with flesh around; the start first."""
-    from render.scene import FLESH
-
-    joints = motion.positions.astype(np.float64).reshape(-1, 3) + [0.0, lift, 0.0]
-    around = np.concatenate([np.eye(3), -np.eye(3)]) * FLESH
-    points = (joints[:, None] + around).reshape(-1, 3)
-    points[:, 1] = np.maximum(points[:, 1], 0.0)
-    return np.concatenate([joints[:1] * [1.0, 0.0, 1.0], points])

@@ -175,14 +175,6 @@ def facing(motion: Motion) -> NDArray[np.float64]:
     return np.asarray(np.where(size > 1e-3, smooth / np.maximum(size, 1e-9), unit))
 
 
-def arrow_points(motion: Motion) -> NDArray[np.float64]:
-    """Return the (T, 3) tips of the facing arrow, metres, for the camera to see."""
-    tips = motion.joint("pelvis").astype(np.float64)
-    tips[:, [0, 2]] += facing(motion) * ARROW[1]
-    tips[:, 1] = 0.0
-    return tips
-
-
 def with_arrow(actor: Actor, motion: Motion) -> Actor:
     """Return an actor with an arrow on the floor that shows where the person faces.
 

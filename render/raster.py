@@ -53,6 +53,26 @@ def skin(rest: Any, joints: Any, weights: Any, transforms: Any, out: Any) -> Non
 
 
 @_compiled
+def furthest(vertices: Any, directions: Any, out: Any) -> None:
+    """Find the vertex furthest along each direction.
+
+    Args:
+        vertices: (V, 3) points.
+        directions: (D, 3) directions.
+        out: (D, 3), filled with the points.
+    """
+    for d in range(directions.shape[0]):
+        best, at = -np.inf, 0
+        x, y, z = directions[d, 0], directions[d, 1], directions[d, 2]
+        for v in range(vertices.shape[0]):
+            reach = x * vertices[v, 0] + y * vertices[v, 1] + z * vertices[v, 2]
+            if reach > best:
+                best, at = reach, v
+        for c in range(3):
+            out[d, c] = vertices[at, c]
+
+
+@_compiled
 def shade(vertices: Any, faces: Any, lights: Any, ambient: Any, normals: Any, out: Any) -> None:
     """Brightness of every vertex under directional lights and a sky.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.frames import body_chain
 from corpus.motion import Motion
 
 Floats = NDArray[np.float64]
@@ -15,12 +16,13 @@ FIELD_OF_VIEW = np.radians(32.0)
 """Vertical angle of view (ours)."""
 LOOK_DOWN = np.radians(11.0)
 """How far the camera looks down, so that the floor is seen (ours)."""
-MARGIN = 0.07
-"""Share of the image left free on every side of the trajectory (ours)."""
-ROOM = ((-0.85, 0.85), (0.0, 1.95))
-"""At least this much around the first position is in view: sideways, upwards, metres (ours)."""
-FLESH = 0.17
-"""Distance by which the body may reach beyond its joints, metres."""
+MARGIN = 0.055
+"""Share of the image left free on every side of the trajectory; the legend fits in it (ours)."""
+ROOM = ((-0.88, 0.88), (0.0, 2.02))
+"""At least this much around the first position is in view: sideways, upwards, metres for a person
+of ``USUAL_CHAIN`` (ours)."""
+USUAL_CHAIN = 1.42
+"""Ankle to head along the bones of HumanML3D's person, metres, see ``corpus.frames.body_chain``."""
 GRID = 0.5
 """Distance between grid lines, metres; every second one is stronger."""
 
@@ -67,7 +69,37 @@ def heading(motion: Motion) -> float:
     return float(np.arctan2(-across[2], across[0]))
 
 
-def front_camera(points: Floats, yaw: float, size: int) -> Camera:
+def person_scale(motion: Motion) -> float:
+    """Return the person's size over the usual one, 0.1 to 10."""
+    return float(np.clip(body_chain(motion.positions, motion.skeleton) / USUAL_CHAIN, 0.1, 10.0))
+
+
+def edge_directions(yaw: float) -> Floats:
+    """Return (5, 3) directions in which what lies furthest decides where the camera stands.
+
+    Upright on the planes through the four edges of the free image, and towards the viewer: the
+    points of a body that lie furthest along these frame it as all its points do.
+
+    Args:
+        yaw: Heading of the person, see ``heading``.
+    """
+    axes, slope = _axes(yaw), _slope()
+    edges = [sign * axes[axis] + slope * axes[2] for axis in (0, 1) for sign in (-1, 1)]
+    return np.array([*edges, axes[2]])
+
+
+def _axes(yaw: float) -> Floats:
+    backward = np.array([np.sin(yaw), 0.0, np.cos(yaw)]) * np.cos(LOOK_DOWN)
+    backward[1] = np.sin(LOOK_DOWN)
+    right = np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
+    return np.stack([right, np.cross(backward, right), backward])
+
+
+def _slope() -> float:
+    return float(np.tan(FIELD_OF_VIEW / 2) * (1 - 2 * MARGIN))
+
+
+def front_camera(points: Floats, yaw: float, size: int, scale: float = 1.0) -> Camera:
     """Place a camera that looks at the person's front and sees all points.
 
     Args:
@@ -75,18 +107,16 @@ def front_camera(points: Floats, yaw: float, size: int) -> Camera:
             stands at the start.
         yaw: Heading of the person, see ``heading``.
         size: Width and height of the image in pixels.
+        scale: Size of the person over the usual one, see ``person_scale``.
     """
-    backward = np.array([np.sin(yaw), 0.0, np.cos(yaw)]) * np.cos(LOOK_DOWN)
-    backward[1] = np.sin(LOOK_DOWN)
-    right = np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
-    axes = np.stack([right, np.cross(backward, right), backward])
+    axes, slope = _axes(yaw), _slope()
+    right = axes[0]
     room = [
-        [points[0, 0] + x * right[0], y, points[0, 2] + x * right[2]]
+        [points[0, 0] + scale * x * right[0], scale * y, points[0, 2] + scale * x * right[2]]
         for x in ROOM[0]
         for y in ROOM[1]
     ]
     seen = np.concatenate([points, np.array(room)]) @ axes.T
-    slope = np.tan(FIELD_OF_VIEW / 2) * (1 - 2 * MARGIN)
     centre, distance = np.zeros(3), -np.inf
     for axis in (0, 1):
         low = (seen[:, axis] + slope * -seen[:, 2]).min()

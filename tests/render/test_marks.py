@@ -33,7 +33,8 @@ def test_the_arrow_points_where_the_person_faces_in_each_frame():
         assert ahead[30 * number + 15] == pytest.approx([np.sin(turn), np.cos(turn)], abs=0.01)
     stage = Stage(motion, SMALL.model_copy(update={"facing_arrow": True}))
     plain = Stage(motion, SMALL)
-    tips = marks.arrow_points(motion).astype(np.float32)
+    tips = motion.joint("pelvis") * np.float32([1, 0, 1])
+    tips[:, [0, 2]] += ahead * marks.ARROW[1]
     points = np.empty_like(tips)
     raster.project(tips, stage.camera.packed(), points)
     for number in range(4):

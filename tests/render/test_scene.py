@@ -47,6 +47,28 @@ def test_whole_body_is_in_the_picture_in_every_frame(target):
     assert points[..., 2].max() < 1.0  # nothing nearer to the camera than 1 m
 
 
+@pytest.mark.parametrize("size", [0.3, 2.0, 6.0])
+@pytest.mark.parametrize("view", ["mesh", "skeleton"])
+def test_a_person_of_any_size_fills_the_picture_alike(size, view):
+    usual = striding(rotations=False)
+    scaled = Motion(positions=usual.positions * size, fps=30)
+    for number, motion in enumerate((usual, scaled)):
+        points = _projected(Stage(motion, RenderSettings(size=256, view=view)))[..., :2]
+        assert points.min() > 256 * (scene.MARGIN - 0.005)
+        assert points.max() < 256 * (1 - scene.MARGIN + 0.005)
+        tall = np.ptp(points[0, :, 1])
+        if number == 0:
+            expected = tall
+    assert tall == pytest.approx(expected, rel=0.06)
+
+
+def test_a_path_across_the_picture_reaches_from_margin_to_margin():
+    points = _projected(Stage(_walk_to((5, 0, 0)), RenderSettings(size=256)))[..., 0]
+    # To half a pixel at the end; at the start the free room about the person is a little wider.
+    assert points.min() == pytest.approx(256 * scene.MARGIN, abs=1.5)
+    assert points.max() == pytest.approx(256 * (1 - scene.MARGIN), abs=0.5)
+
+
 @pytest.mark.parametrize("turn", [0, 75, 180])
 def test_camera_faces_the_person_whose_left_is_on_the_viewers_right(turn):
     motion = _walk_to((0, 0, 0), turn=turn)
