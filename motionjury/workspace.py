@@ -18,6 +18,8 @@ CONFIG_NAME = "workspace.toml"
 SECRET_NAME = "session.key"
 FOLDERS = ("media", "llm-cache", "results", "reports", "releases")
 WORKSPACE_ENV = "MOTIONJURY_WORKSPACE"
+DATABASE_ENV = "MOTIONJURY_DATABASE_URL"
+"""Names the database in place of ``workspace.toml``, so that a server's password is in no file."""
 _SQLITE_NAME = "jury.db"
 
 
@@ -49,9 +51,10 @@ class Workspace:
 
     @property
     def database_url(self) -> str:
-        """SQLAlchemy URL; SQLite in the folder unless the settings name another."""
+        """SQLAlchemy URL: of the environment, else of the settings, else SQLite in the folder."""
         default = f"sqlite:///{self.root / _SQLITE_NAME}"
-        return str(self.settings.get("database_url") or default)
+        named = os.environ.get(DATABASE_ENV) or self.settings.get("database_url")
+        return str(named or default)
 
     @property
     def media_dir(self) -> Path:
@@ -118,13 +121,14 @@ def init_workspace(
         root.mkdir(parents=True, exist_ok=True)
         for folder in FOLDERS:
             (root / folder).mkdir(exist_ok=True)
-        descriptor = os.open(root / SECRET_NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(32))
+        _write_private(root / SECRET_NAME, secrets.token_urlsafe(32))
         lines = ["schema_version = 1", f"name = {_toml_string(name or root.resolve().name)}"]
         if database_url:
             lines.append(f"database_url = {_toml_string(database_url)}")
-        config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            # It may hold a password.
+            _write_private(config, "\n".join(lines) + "\n")
+        else:
+            config.write_text("\n".join(lines) + "\n", encoding="utf-8")
     workspace = Workspace(root)
     workspace.db.check()
     return workspace
@@ -148,6 +152,13 @@ def open_workspace(path: Path | None = None) -> Workspace:
         "or name it with --workspace",
         file=str(here),
     )
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a new file that its owner alone can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _toml_string(text: str) -> str:

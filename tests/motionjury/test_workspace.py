@@ -8,7 +8,7 @@ import pytest
 
 from corpus.problems import InputError
 from motionjury.commands.house import workspace_summary
-from motionjury.workspace import WORKSPACE_ENV, init_workspace, open_workspace
+from motionjury.workspace import DATABASE_ENV, WORKSPACE_ENV, init_workspace, open_workspace
 
 
 def test_made_once_and_kept(tmp_path) -> None:
@@ -56,3 +56,28 @@ def test_damaged_settings_are_named(tmp_path) -> None:
 def test_control_characters_in_the_name_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="without control characters"):
         init_workspace(tmp_path / "w", name="a\nb = 1")
+
+
+def test_a_database_of_ones_own_is_named_for_the_owner_only(tmp_path) -> None:
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+    root = init_workspace(tmp_path / "w", database_url=url).root
+    assert open_workspace(root).database_url == url
+    assert (tmp_path / "other.db").exists()
+    assert not (root / "jury.db").exists()
+    assert stat.S_IMODE((root / "workspace.toml").stat().st_mode) == 0o600
+
+
+def test_the_environment_names_the_database_first(tmp_path, monkeypatch) -> None:
+    url = f"sqlite:///{tmp_path / 'server.db'}"
+    monkeypatch.setenv(DATABASE_ENV, url)
+    root = init_workspace(tmp_path / "w").root
+    assert "server.db" not in (root / "workspace.toml").read_text()
+    assert open_workspace(root).database_url == url
+    assert (tmp_path / "server.db").exists()
+
+
+@pytest.mark.postgres
+def test_a_workspace_on_postgresql(tmp_path, postgres) -> None:
+    opened = init_workspace(tmp_path / "w", database_url=postgres.new())
+    assert workspace_summary(opened)["clips"] == 0
+    assert workspace_summary(open_workspace(opened.root))["studies"] == []
