@@ -18,6 +18,8 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 from annotation_app.context import AppContext, set_context
+from annotation_app.desktop import open_window
+from annotation_app.downloads import serve_report
 from annotation_app.identity import COOKIE, Signer, set_cookie
 from annotation_app.media import serve_clip
 from annotation_app.plain import plain_page
@@ -87,23 +89,24 @@ class SafeHeaders:
         await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
 
 
-def build_app(context: AppContext, *, open_url: str | None = None) -> App:
+def build_app(context: AppContext, *, open_url: str | None = None, desktop: bool = False) -> App:
     """Build the ASGI application.
 
     Args:
         context: Database, media folder, signer.
         open_url: Address to open in a browser once the server is up.
+        desktop: Whether to open it in a window of its own.
 
     Returns:
-        Streamlit's app with ``/enter``, ``/leave``, ``/clip``, ``/player``, ``/body``, ``/work``
-        and ``/health``.
+        Streamlit's app with ``/enter``, ``/leave``, ``/clip``, ``/player``, ``/body``, ``/report``,
+        ``/work`` and ``/health``.
     """
     set_context(context)
 
     @asynccontextmanager
     async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
         if open_url:
-            await run_in_threadpool(webbrowser.open, open_url)
+            await run_in_threadpool(open_window if desktop else webbrowser.open, open_url)
         yield None
 
     return App(
@@ -116,6 +119,7 @@ def build_app(context: AppContext, *, open_url: str | None = None) -> App:
             Route("/clip/{token}/motion", partial(_motion, context)),
             Route("/player/{digest}.js", _script),
             Route("/body/{digest}", _body),
+            Route("/report/{study}/{file}", partial(_report, context)),
             Route("/work/{action}", partial(answer_post, context), methods=["POST"]),
             Route("/health", partial(_health, context)),
         ],
@@ -132,6 +136,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8501,
     open_browser: bool = False,
+    desktop: bool = False,
 ) -> None:
     """Serve the app and block until it is stopped.
 
@@ -143,13 +148,15 @@ def serve(
         host: Address to listen on; ``0.0.0.0`` for the whole network.
         port: Port to listen on, 1 to 65535.
         open_browser: Whether to open the page in a browser.
+        desktop: Whether to open it in a window of its own, where a browser for that is found.
 
     Raises:
         ValueError: The secret is too short.
         SystemExit: The address cannot be used; see :func:`check_address`.
     """
     context = AppContext(database, media_dir, Signer(secret), name)
-    app = build_app(context, open_url=page_address(host, port) if open_browser else None)
+    url = page_address(host, port) if open_browser or desktop else None
+    app = build_app(context, open_url=url, desktop=desktop)
     app.run(config={**CONFIG, "server.address": host, "server.port": port})
 
 
@@ -214,6 +221,10 @@ async def _clip(context: AppContext, request: Request) -> Response:
 
 async def _motion(context: AppContext, request: Request) -> Response:
     return await run_in_threadpool(serve_motion, context, request)
+
+
+async def _report(context: AppContext, request: Request) -> Response:
+    return await run_in_threadpool(serve_report, context, request)
 
 
 async def _script(request: Request) -> Response:

@@ -24,6 +24,7 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 [data-testid="stMainBlockContainer"] button:focus-visible { outline: 3px solid
   var(--mj-accent); outline-offset: 2px; }
 [data-testid="stMainBlockContainer"] button { min-height: 44px; }
+[data-testid="stMainBlockContainer"] [data-testid="stTooltipIcon"] button { min-height: 0; }
 [data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p {
   color: var(--mj-on-accent) !important; }
 [data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {
@@ -58,9 +59,10 @@ _TABLE = """
   var(--mj-accent); border-inline-start-color: transparent; animation: mj-turn 1s linear infinite; }
 @keyframes mj-turn { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .mj-computing::before { animation: none; } }
-.mj-facts { margin: 0 0 .5rem; } .mj-facts dt { font-weight: 600; float: left; clear: left;
+.mj-facts { margin: 0 0 .5rem; padding: 0; }
+.mj-facts dt { font-weight: 600; float: left; clear: left;
   margin-inline-end: .6em; }
-.mj-facts dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.mj-facts dd { margin: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap; }
 .mj-clip { width: min(100%, 22rem); border-radius: 8px; display: block; }
 """
 _WIDE = _TABLE + _READING.replace("56rem", "76rem")

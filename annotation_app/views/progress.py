@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotation_app.context import AppContext
+from annotation_app.downloads import FILES
 from annotation_app.figures import RESAMPLES
 from annotation_app.texts import Texts
 from annotation_app.views.frame import Markup, banner, bar, plain_text, small, table, tag
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 
 _SECONDS = 10.0
 """Seconds between two looks at the counts of an open study."""
+_PLAIN = {
+    "cluster": "clip",
+    "are resampled": "are behind it",
+    "is resampled": "is behind it",
+    "a label other": "an answer other",
+    "undefined in": "it cannot be computed in",
+    "of the resamples": "of the random draws",
+    "every resample gives": "every random draw gives",
+}
+"""What the analysis calls things, in plain words; a cluster is a clip here."""
 _HEADLINE = ("percent_agreement", "fleiss_kappa", "krippendorff_alpha")
 
 
@@ -164,8 +175,9 @@ def _agreement(study: Study, report: Report | None, texts: Texts) -> None:
         if any(marks):
             told = [*analysis.warnings, *(w for cell in cells if cell for w in cell.warnings)]
             for line in dict.fromkeys(told):
-                # What the analysis calls a cluster is a clip here.
-                cautions.setdefault(line.replace("cluster", "clip"), []).append(question)
+                for word, plain in _PLAIN.items():
+                    line = line.replace(word, plain)
+                cautions.setdefault(line, []).append(question)
     columns = [
         texts("progress.question"),
         texts("progress.percent"),
@@ -184,13 +196,16 @@ def _agreement(study: Study, report: Report | None, texts: Texts) -> None:
         st.html(f'<div class="mj-caution" role="note"><p>{text}</p><ul>{entries}</ul></div>')
     if report.simulated_raters:
         banner(texts("progress.simulated_in", raters=", ".join(report.simulated_raters)))
-    note = texts("progress.note", resamples=RESAMPLES)
-    st.caption(f"{note} {texts('progress.full_report')}")
+    st.caption(texts("progress.note", resamples=RESAMPLES))
+    links = "".join(
+        f'<a href="/report/{escape(study.id)}/{name}">{escape(name)}</a> ' for name in FILES
+    )
+    st.html(f'<p class="mj-files">{escape(texts("progress.full_report"))} {links}</p>')
 
 
 def _caution(line: str, questions: list[str], asked: int, texts: Texts) -> str:
     about = " ".join(questions) if len(questions) < asked else texts("progress.all_questions")
-    return texts("progress.caution", question=about, reason=texts.told(line))
+    return texts("progress.caution", question=about, reason=texts.message(line))
 
 
 def _question(study: Study, check: CheckReport) -> str:

@@ -26,6 +26,12 @@ def app_command(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = False,
+    desktop: Annotated[
+        bool,
+        typer.Option(
+            "--desktop", help="Open it in a window of its own (Chromium, Chrome or Edge)."
+        ),
+    ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Serve the labelling app until it is stopped with Ctrl+C.
@@ -34,10 +40,12 @@ def app_command(
     """
     from motionjury.workspace import open_workspace
 
-    serve_app(open_workspace(workspace), host, port, browser)
+    serve_app(open_workspace(workspace), host, port, browser, desktop=desktop)
 
 
-def serve_app(workspace: Workspace, host: str, port: int, open_browser: bool) -> None:
+def serve_app(
+    workspace: Workspace, host: str, port: int, open_browser: bool, *, desktop: bool = False
+) -> None:
     """Serve the app of a workspace; blocks until it is stopped.
 
     Args:
@@ -45,6 +53,7 @@ def serve_app(workspace: Workspace, host: str, port: int, open_browser: bool) ->
         host: Address to listen on.
         port: Port to listen on, 1 to 65535.
         open_browser: Whether to open the page in a browser.
+        desktop: Whether to open it in a window of its own.
 
     Raises:
         InputError: The address cannot be used.
@@ -61,4 +70,5 @@ def serve_app(workspace: Workspace, host: str, port: int, open_browser: bool) ->
         host=host,
         port=port,
         open_browser=open_browser,
+        desktop=desktop,
     )

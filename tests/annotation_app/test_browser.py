@@ -527,7 +527,7 @@ def test_progress_page_is_for_coordinators(site, new_page):
     assert "Quillfeather" not in text
     # Six ratings of three clips: the report's caution is repeated, and marks each interval.
     assert "†" in page.locator("tr", has_text="Are both captions fluent").inner_text()
-    page.locator(".mj-caution", has_text="only 3 clips are resampled").wait_for()
+    page.locator(".mj-caution", has_text="only 3 clips are behind it").wait_for()
     assert "imulated" not in text
     page.get_by_label("Study").click()
     page.get_by_text("Side study · Caption pairs · open").click()
