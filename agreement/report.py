@@ -36,6 +36,7 @@ __all__ = [
     "build_report",
     "headline",
     "render_html",
+    "with_links",
 ]
 
 MOST_DISPUTED = 15
@@ -104,6 +105,29 @@ def build_report(
         times=time_per_item(seconds or {}),
         methods=methods_paragraph(checks, tool_version, tuple(simulated_raters)),
     )
+
+
+def with_links(report: Report, links: Mapping[str, str]) -> Report:
+    """Link disputed items to where they can be seen.
+
+    Args:
+        report: The report.
+        links: Address by item; items that are not there have no link.
+
+    Returns:
+        The report with these links and no others.
+    """
+    checks = tuple(
+        check.model_copy(
+            update={
+                "disputed": tuple(
+                    one.model_copy(update={"link": links.get(one.item)}) for one in check.disputed
+                )
+            }
+        )
+        for check in report.checks
+    )
+    return report.model_copy(update={"checks": checks})
 
 
 def headline(ratings: Ratings) -> list[tuple[str, dict[str, str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from motionjury.options import JsonOption, WorkspaceOption
 from motionjury.writing import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from agreement.report import Report
     from motionjury.workspace import Workspace
@@ -37,7 +37,8 @@ def report_command(
     Example: `motionjury agreement report my-study --json`
     """
     from agreement.export import to_csv, to_latex
-    from agreement.report import render_html
+    from agreement.report import render_html, with_links
+    from annotation_app.reports import clips_of_items, disputed_items, thumbnails_of
     from motionjury.commands.agreement import print_analysis
     from motionjury.workspace import open_workspace
 
@@ -47,8 +48,9 @@ def report_command(
     report = study_report(opened, name, resamples=resamples, seed=seed)
     slug = re.sub(r"[^\w.-]+", "-", report.title).strip("-.") or "study"
     folder = out or opened.reports_dir / slug
-    media = clips_of_items(opened, [item.item for c in report.checks for item in c.disputed])
-    report = with_links(report, media, folder)
+    with opened.db.read() as session:
+        media = clips_of_items(session, opened.media_dir, disputed_items(report))
+    report = with_links(report, file_links(media, folder))
     text = report.model_dump_json(indent=2)
     write_text(folder / "report.html", render_html(report, thumbnails=thumbnails_of(media)))
     write_text(folder / "report.json", text + "\n")
@@ -90,74 +92,23 @@ def only_study(workspace: Workspace) -> str:
     raise InputError(f"several studies have labels, name one of {names}", file=str(workspace.root))
 
 
-def clips_of_items(workspace: Workspace, item_ids: Iterable[str]) -> dict[str, tuple[Path, float]]:
-    """Find the rendered clips of items.
+def file_links(media: Mapping[str, tuple[Path, float]], folder: Path) -> dict[str, str]:
+    """Address the clips of items by paths that hold while the workspace stays together.
 
     Args:
-        workspace: An open workspace.
-        item_ids: Items; each is looked up once.
-
-    Returns:
-        File and seconds by item; items without a rendered clip are not there.
-    """
-    from store.clips import media_for_clip
-    from store.items import get_item
-
-    found: dict[str, tuple[Path, float]] = {}
-    with workspace.db.read() as session:
-        for item_id in dict.fromkeys(item_ids):
-            payload = get_item(session, item_id).payload
-            clip = payload.get("clip_id")
-            media = media_for_clip(session, str(clip)) if clip else []
-            if media:
-                found[item_id] = (workspace.media_dir / media[0].file, media[0].seconds)
-    return found
-
-
-def thumbnails_of(media: Mapping[str, tuple[Path, float]]) -> dict[str, str]:
-    """Draw a small strip of frames for each item; clips that several items share once.
-
-    Args:
-        media: File and seconds by item.
-
-    Returns:
-        Data URIs by item.
-    """
-    from motionjury.thumbnails import strip_uri
-
-    drawn = {clip: strip_uri(*clip) for clip in dict.fromkeys(media.values())}
-    return {item: uri for item, clip in media.items() if (uri := drawn[clip]) is not None}
-
-
-def with_links(report: Report, media: Mapping[str, tuple[Path, float]], folder: Path) -> Report:
-    """Link disputed items to their clips, by paths that hold while the workspace stays together.
-
-    Args:
-        report: The report.
         media: File and seconds by item.
         folder: Where the report is written.
 
     Returns:
-        The report with links.
+        Relative path by item; clips whose file is gone are left out.
     """
     import os.path
 
-    def link(item: str) -> str | None:
-        if item not in media or not media[item][0].is_file():
-            return None
-        return Path(os.path.relpath(media[item][0].resolve(), folder.resolve())).as_posix()
-
-    checks = tuple(
-        check.model_copy(
-            update={
-                "disputed": tuple(
-                    one.model_copy(update={"link": link(one.item)}) for one in check.disputed
-                )
-            }
-        )
-        for check in report.checks
-    )
-    return report.model_copy(update={"checks": checks})
+    return {
+        item: Path(os.path.relpath(clip.resolve(), folder.resolve())).as_posix()
+        for item, (clip, _seconds) in media.items()
+        if clip.is_file()
+    }
 
 
 def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int) -> Report:
@@ -175,39 +126,14 @@ def study_report(workspace: Workspace, study: str, *, resamples: int, seed: int)
     Raises:
         InputError: No such study, or no label in it yet.
     """
-    from agreement.ratings import natural_key
-    from agreement.report import build_report
-    from agreement.tables import ratings_by_axis
-    from audit.ratings import study_ratings
-    from audit.records import get_study
+    from annotation_app import reports
     from corpus.problems import InputError
     from motionjury import __version__
-    from store.items import get_item
 
     with workspace.db.read() as session:
-        found = get_study(session, study)
-        rows = study_ratings(session, found.id)
-        texts = {
-            item_id: _texts_of(get_item(session, item_id).payload)
-            for item_id in {row.item_id for row in rows}
-        }
-    if not rows:
-        raise InputError(f"study {found.name!r} has no labels yet")
-    simulated = {row.rater for row in rows if row.simulated}
-    return build_report(
-        ratings_by_axis(rows),
-        title=found.name,
-        meta={"protocol": f"{found.protocol} {found.protocol_version}", "study": found.state},
-        tool_version=__version__,
-        simulated_raters=sorted(simulated, key=natural_key),
-        texts=texts,
-        seconds={(row.item_id, row.rater): row.seconds for row in rows if row.seconds is not None},
-        resamples=resamples,
-        seed=seed,
-    )
-
-
-def _texts_of(payload: Mapping[str, Any]) -> list[str]:
-    """What raters read of an item, whatever its benchmark."""
-    names = ("prompt", "question", "caption", "perturbed")
-    return [text for name in names if isinstance(text := payload.get(name), str) and text]
+        report = reports.study_report(
+            session, study, tool_version=__version__, resamples=resamples, seed=seed
+        )
+    if report is None:
+        raise InputError(f"study {study!r} has no labels yet")
+    return report

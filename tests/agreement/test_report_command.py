@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from corpus.problems import InputError
 from motionjury.cli import cli
-from motionjury.thumbnails import strip_uri
 from motionjury.workspace import Workspace
+from render.thumbnails import strip_uri
 from store.clips import add_media
 from store.items import get_item, list_items
 from tests.labels import label_everything

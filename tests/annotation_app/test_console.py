@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -324,6 +325,28 @@ def test_an_analyst_sees_progress_and_nothing_else(house, new_page):
     assert "Ninefingers" not in main(page)
     page.goto(f"{house.url}/?study={house.studies['Side study']}&preview=1")
     page.locator("caption", has_text="Experts, by code").wait_for()
+
+
+def test_coordinators_and_analysts_get_the_report_and_experts_do_not(house):
+    study = house.studies["Side study"]
+    with house.client("Anton") as client:
+        page = client.get(f"/report/{study}/report.html", timeout=60)
+        assert page.status_code == 200
+        assert "preview=" not in page.text
+        assert "Ninefingers" not in page.text
+        numbers = client.get(f"/report/{study}/report.json")
+        assert numbers.headers["content-disposition"] == 'attachment; filename="report.json"'
+        assert numbers.json()["title"] == "Side study"
+        assert numbers.json()["methods"] in html.unescape(page.text)
+        table = client.get(f"/report/{study}/coefficients.csv").text
+        assert "fleiss_kappa" in table
+        assert "tabular" in client.get(f"/report/{study}/table.tex").text
+        for path in (f"{study}/jury.db", "nostudy/report.html"):
+            assert client.get(f"/report/{path}").status_code == 404
+    for name in (house.newcomer("Ole Bramsche"), None):
+        with house.client(name) as client:
+            answer = client.get(f"/report/{study}/report.html")
+            assert (answer.status_code, "Side" in answer.text) == (403, False)
 
 
 def test_german(house, new_page):
