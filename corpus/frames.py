@@ -158,24 +158,56 @@ def _unit(
 
 
 def _up(data: NDArray[np.float64], skeleton: str, up: Up | None, file: Path) -> tuple[Up, str]:
+    along = upright_along(data, skeleton)
     if up is not None:
-        return up, f"up-axis {up}: as given"
-    layout = SKELETONS[skeleton]
-    ankles = (data[:, layout.index("left_ankle")] + data[:, layout.index("right_ankle")]) / 2
-    body = (data[:, layout.index("head")] - ankles).mean(axis=0)
-    body /= np.linalg.norm(body) or 1.0
-    axis = int(np.argmax(np.abs(body)))
-    if abs(body[axis]) < _UPRIGHT_SHARE:
+        return up, f"up-axis {up}: as given{up_doubt(along, up)}"
+    if along is None:
         return "y", "up-axis y: assumed, the body is not upright on average"
-    if axis == 0 or body[axis] < 0:
-        name = f"{'-' if body[axis] < 0 else ''}{'xyz'[axis]}"
+    if along not in ("y", "z"):
         raise InputError(
-            f"expected a body upright along y or z, got one along {name}; "
+            f"expected a body upright along y or z, got one along {along}; "
             "if it is meant so, say which axis is up with --up",
             file=str(file),
         )
-    found: Up = "y" if axis == 1 else "z"
+    found: Up = "y" if along == "y" else "z"
     return found, f"up-axis {found}: measured, the head is above the ankles along it"
+
+
+def upright_along(positions: NDArray[Any], skeleton: str) -> str | None:
+    """Return the axis along which the head is above the ankles on average.
+
+    Args:
+        positions: (T, J, 3), any unit.
+        skeleton: Key of ``SKELETONS``.
+
+    Returns:
+        ``x``, ``y`` or ``z``, with a minus where the head is below; null where the body is along
+        none of them, as when it turns over or lies askew.
+    """
+    layout = SKELETONS[skeleton]
+    ankles = positions[:, layout.index("left_ankle")] + positions[:, layout.index("right_ankle")]
+    body = (positions[:, layout.index("head")] - ankles / 2).mean(axis=0, dtype=np.float64)
+    body /= np.linalg.norm(body) or 1.0
+    axis = int(np.argmax(np.abs(body)))
+    if abs(body[axis]) < _UPRIGHT_SHARE:
+        return None
+    return f"{'-' if body[axis] < 0 else ''}{'xyz'[axis]}"
+
+
+def up_doubt(along: str | None, up: str) -> str:
+    """Return what to add where the upward axis contradicts the body, else nothing.
+
+    >>> up_doubt("y", "z")
+    ', but the head is above the ankles along y: is that right?'
+    """
+    if along in (None, up):
+        return ""
+    return f", but the head is above the ankles along {along}: is that right?"
+
+
+def doubts(assumptions: tuple[str, ...]) -> list[str]:
+    """Return the assumptions that the data speak against; readers end these in a question."""
+    return [said for said in assumptions if said.endswith("?")]
 
 
 def _handedness(data: NDArray[np.float64], skeleton: str) -> tuple[str, ...]:

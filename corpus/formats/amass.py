@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from corpus.formats.numpy_files import npz_names, read_npz
 from corpus.formats.source import ReadOptions, Scan, Source, chosen_rate
-from corpus.frames import FURTHEST, METRES_PER_UNIT, Z_UP_TO_Y_UP
+from corpus.frames import (
+    FURTHEST,
+    METRES_PER_UNIT,
+    Z_UP_TO_Y_UP,
+    up_doubt,
+    upright_along,
+)
 from corpus.kinematics import axis_angle_to_matrix, forward
 from corpus.motion import Motion
 from corpus.problems import InputError
@@ -68,10 +74,13 @@ def load(path: Path, options: ReadOptions) -> Motion:
     count = len(layout.joints)
     rotations = axis_angle_to_matrix(poses.reshape(frames, joints, 3)[:, :count])
     root = trans.astype(np.float64) * METRES_PER_UNIT[options.unit or "m"]
-    if (options.up or "z") == "z":
+    up = options.up or "z"
+    if up == "z":
         rotations[:, 0] = Z_UP_TO_Y_UP @ rotations[:, 0]
         root = root @ Z_UP_TO_Y_UP.T
     positions = forward(rotations, np.array(REST_OFFSETS[:count]), root, layout.parents)
+    in_file = positions @ Z_UP_TO_Y_UP if up == "z" else positions
+    along = upright_along(in_file, layout.name)
     floor = float(positions[..., 1].min())
     positions[..., 1] -= floor
     return Motion(
@@ -83,7 +92,7 @@ def load(path: Path, options: ReadOptions) -> Motion:
         source=path.name,
         assumptions=(
             said_fps,
-            f"up-axis {options.up or 'z'}: {'as given' if options.up else 'AMASS'}",
+            f"up-axis {up}: {'as given' if options.up else 'AMASS'}{up_doubt(along, up)}",
             f"{_BODIES[joints]} poses, {count} joints kept",
             "rest skeleton is ours, betas are not applied",
             f"lowest joint put at height 0 (moved by {-floor:.3f} m)",

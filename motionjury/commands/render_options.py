@@ -74,17 +74,20 @@ CounterOption = Annotated[
 
 
 def read_motion(file: Path, fps: float | None, up: Up | None) -> Motion:
-    """Read one motion from a file that the user named.
+    """Read one motion from a file that the user named; doubts about it are said on stderr.
 
     Raises:
         InputError: The file or the rate.
     """
     from corpus.formats.source import ReadOptions
+    from corpus.frames import doubts
     from corpus.reading import open_motion
 
     if fps is not None and not 0 < fps <= 1000:
         raise InputError(f"--fps: expected a number in (0, 1000], got {fps:g}")
     motion = open_motion(file, ReadOptions(fps=fps, up=up))
+    for doubt in doubts(motion.assumptions):
+        print(f"warning: {file}: {doubt}", file=sys.stderr)
     return motion.model_copy(update={"source": str(file)})
 
 

@@ -3,6 +3,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from corpus.formats.source import ReadOptions
+from corpus.frames import doubts
 from corpus.reading import inspect_path, open_motion
 from corpus.skeletons import REST_OFFSETS
 
@@ -119,3 +120,10 @@ def test_files_that_cannot_be_used(tmp_path, changes, place, came):
 def test_a_given_rate_serves_where_the_file_has_none(tmp_path):
     file = write(tmp_path / "a.npz", mocap_framerate=None)
     assert open_motion(file, ReadOptions(fps=100)).fps == 100
+
+
+def test_an_axis_that_the_body_speaks_against_is_said(tmp_path):
+    file = write(tmp_path / "a.npz")
+    assert doubts(open_motion(file).assumptions) == []
+    (doubt,) = doubts(open_motion(file, ReadOptions(up="y")).assumptions)
+    assert doubt == "up-axis y: as given, but the head is above the ankles along z: is that right?"

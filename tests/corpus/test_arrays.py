@@ -7,6 +7,7 @@ import pytest
 
 from corpus.formats import arrays, numpy_files
 from corpus.formats.source import ReadOptions
+from corpus.frames import doubts
 from corpus.problems import InputError
 from corpus.reading import inspect_path, open_motion
 from tests.corpus.people import moving
@@ -66,7 +67,16 @@ def test_what_was_assumed_is_said(tmp_path, walk):
 def test_given_axis_and_unit_win_over_measured_ones(tmp_path, walk):
     motion = open_motion(write(tmp_path / "walk.npy", walk), ReadOptions(fps=20, up="z", unit="cm"))
     assert np.allclose(motion.positions[..., 2], -walk[..., 1] / 100, atol=1e-6)
-    assert "up-axis z: as given" in motion.assumptions
+    doubt = "up-axis z: as given, but the head is above the ankles along y: is that right?"
+    assert doubt in motion.assumptions
+    assert doubts(motion.assumptions) == [doubt]
+    right = open_motion(write(tmp_path / "right.npy", walk), ReadOptions(fps=20, up="y"))
+    assert "up-axis y: as given" in right.assumptions
+    # Someone who lies askew or rolls over speaks for no axis.
+    askew = walk @ np.array([[1, 0, 0], [0, 0.6, 0.8], [0, -0.8, 0.6]], dtype=np.float32)
+    rolled = np.concatenate([askew, -askew])
+    given = open_motion(write(tmp_path / "rolled.npy", rolled), ReadOptions(fps=20, up="z"))
+    assert "up-axis z: as given" in given.assumptions
 
 
 def test_exchanged_sides_are_said(tmp_path, walk):
