@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import time
 from collections import deque
@@ -14,7 +15,14 @@ from typing import Any, NamedTuple
 from benchmarks.items import Frozen
 from corpus.clips import Clip
 from corpus.problems import InputError, Problem
-from render.clip import ClipInfo, RenderSettings, known_clip, render_clip, stimulus_key
+from render.clip import (
+    ClipInfo,
+    RenderSettings,
+    fit_error,
+    known_clip,
+    render_clip,
+    stimulus_key,
+)
 from render.video import PART, EncodingError
 
 ATTEMPTS = 3
@@ -51,8 +59,14 @@ class Rendered(Frozen):
     """Why nothing was drawn."""
 
 
-def render_job(job: RenderJob) -> Rendered:
-    """Draw one clip unless its file is there; refusals come back as a problem, not raised."""
+def render_job(job: RenderJob, since: float = math.inf) -> Rendered:
+    """Draw one clip unless its file is there; refusals come back as a problem, not raised.
+
+    Args:
+        job: What to draw.
+        since: Seconds since the epoch: a file written later is this run's own, left by a process
+            that died before it could tell.
+    """
     from corpus.reading import load_motion
     from render.glb import write_animation
 
@@ -61,12 +75,15 @@ def render_job(job: RenderJob) -> Rendered:
         motion = load_motion(job.clip, job.base)
         key = stimulus_key(motion, job.settings)
         out = job.folder / f"{key}.mp4"
-        skipped = out.is_file()
-        info = (
-            known_clip(motion, out, job.settings)
-            if skipped
-            else render_clip(motion, out, job.settings)
-        )
+        there = out.is_file()
+        skipped = there and out.stat().st_mtime < since
+        if not there:
+            info = render_clip(motion, out, job.settings)
+        else:
+            info = known_clip(motion, out, job.settings)
+            if not skipped:
+                fit = fit_error(motion, job.settings)
+                info = info.model_copy(update={"fit_error_mm": fit})
         # A study that shows bare joints must not show more of the person in 3D.
         if job.settings.view == "mesh" and not out.with_suffix(".glb").is_file():
             write_animation(motion, out.with_suffix(".glb"), job.settings)
@@ -117,6 +134,7 @@ def _on_processes(jobs: Sequence[RenderJob], workers: int) -> Iterator[Rendered]
     from joblib import Parallel, delayed, parallel_config
 
     waiting = deque(enumerate(jobs))
+    start = time.time()
     while waiting:
         running: dict[int, RenderJob] = {}
 
@@ -140,20 +158,21 @@ def _on_processes(jobs: Sequence[RenderJob], workers: int) -> Iterator[Rendered]
         except BrokenProcessPool:
             # One of these died and the others went with it: each alone, so that it is found out.
             for job in list(running.values()):
-                yield _alone(job)
+                yield _alone(job, start)
 
 
 def _numbered(number: int, job: RenderJob) -> tuple[int, Rendered]:
     return number, render_job(job)
 
 
-def _alone(job: RenderJob) -> Rendered:
+def _alone(job: RenderJob, start: float) -> Rendered:
     """Draw a clip in a process of its own, again where that dies."""
     from joblib.externals.loky import get_reusable_executor
 
     for _ in range(ATTEMPTS - 1):
         try:
-            result: Rendered = get_reusable_executor(max_workers=1).submit(render_job, job).result()
+            executor = get_reusable_executor(max_workers=1)
+            result: Rendered = executor.submit(render_job, job, start).result()
         except BrokenProcessPool:
             continue
         return result

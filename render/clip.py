@@ -166,7 +166,7 @@ def render_clip(
 def known_clip(motion: Motion, out: Path, settings: RenderSettings) -> ClipInfo:
     """Return the facts of a clip that ``render_clip`` wrote earlier, without drawing it again.
 
-    The fit error is not kept in the file and comes back empty.
+    The fit error is not kept in the file and comes back empty; ``fit_error`` finds it anew.
     """
     from render.video import file_sha256
 
@@ -179,6 +179,21 @@ def known_clip(motion: Motion, out: Path, settings: RenderSettings) -> ClipInfo:
         backend=chosen_backend(settings),
         size_bytes=out.stat().st_size,
     )
+
+
+def fit_error(motion: Motion, settings: RenderSettings) -> dict[str, float]:
+    """Return ``ClipInfo.fit_error_mm`` of a clip without drawing it.
+
+    Raises:
+        InputError: As ``render_clip``.
+    """
+    from render.actor import mesh_actor
+
+    if settings.view == "skeleton":
+        return {}
+    _check(motion)
+    resampled = motion.resampled(settings.fps)
+    return mesh_actor(resampled, body_of(settings), refine=settings.refine).fit_error_mm
 
 
 def render_poster(

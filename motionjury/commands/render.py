@@ -209,12 +209,16 @@ def render_into_workspace(
     from store.clips import add_media
 
     chosen = settings or RenderSettings()
+    clip_of = {clip.id: clip for clip in clips}
     jobs = [RenderJob(clip, workspace.root, workspace.media_dir, chosen) for clip in clips]
     results = []
     for result in render_many(jobs, workers, progress, cluster):
         results.append(result)
         if result.info is None:
             continue
+        fit: dict[str, float] | None = result.info.fit_error_mm
+        if result.skipped:
+            fit = _missing_fit(workspace, clip_of[result.clip_id], result.key, chosen)
         with workspace.db.write() as session:
             add_media(
                 session,
@@ -227,6 +231,25 @@ def render_into_workspace(
                 seconds=result.info.seconds,
                 sha256=result.info.sha256,
                 size=result.info.size_bytes,
-                fit_error_mm=None if result.skipped else result.info.fit_error_mm,
+                fit_error_mm=fit,
             )
     return sorted(results, key=lambda result: result.clip_id)
+
+
+def _missing_fit(
+    workspace: Workspace, clip: Clip, key: str, settings: RenderSettings
+) -> dict[str, float] | None:
+    """Return the fit error of a clip whose run died before it was recorded; null if it is known."""
+    from corpus.problems import InputError
+    from corpus.reading import load_motion
+    from render.clip import fit_error
+    from store.clips import media_for_clip
+
+    with workspace.db.read() as session:
+        media = media_for_clip(session, clip.id)
+    if any(known.key == key and known.fit_error_mm is not None for known in media):
+        return None
+    try:
+        return fit_error(load_motion(clip, workspace.root), settings)
+    except InputError:
+        return None

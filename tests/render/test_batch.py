@@ -80,6 +80,14 @@ def test_what_is_there_is_not_drawn_again(jobs, tmp_path, monkeypatch):
     assert stamps == {path: path.stat().st_mtime_ns for path in (tmp_path / "media").iterdir()}
 
 
+def test_what_a_dead_process_of_the_same_run_had_finished_counts_as_drawn(jobs):
+    start = time.time() - 1
+    first = batch.render_job(jobs[0])
+    assert batch.render_job(jobs[0], start) == first
+    assert first.info.fit_error_mm
+    assert batch.render_job(jobs[0], time.time() + 1).skipped
+
+
 def test_two_processes_give_the_same_bytes_as_one(jobs, tmp_path):
     alone = {r.clip_id: r.info.sha256 for r in render_many(jobs[:2], 1)}
     other = [job._replace(folder=tmp_path / "other") for job in jobs[:2]]

@@ -10,6 +10,8 @@ from corpus.problems import InputError
 from corpus.reading import read_path
 from motionjury.commands.render import app
 from motionjury.workspace import init_workspace
+from render.batch import RenderJob, render_many
+from render.clip import RenderSettings
 from store.clips import add_clips, list_clips, list_media, media_for_clip
 from tests.render import small_body
 from tests.render.poses import left_arm_up, striding
@@ -48,6 +50,14 @@ def test_clip_prints_what_it_wrote(joints, tmp_path):
     assert out.stat().st_size > 500
     plain = RUN.invoke(app, [*args[:-1], "--view", "skeleton"])
     assert "19 frames" in plain.stdout
+
+
+def test_an_axis_that_the_body_speaks_against_is_said(joints, tmp_path):
+    args = ["clip", str(joints), "-o", str(tmp_path / "o.mp4"), "--fps", "30", "--size", "64"]
+    wrong = RUN.invoke(app, [*args, "--up", "z"])
+    assert wrong.exit_code == 0
+    assert "stride.npy: up-axis z: as given, but the head is above the ankles" in wrong.stderr
+    assert RUN.invoke(app, [*args, "--up", "y"]).stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -119,6 +129,19 @@ def test_all_renders_once_and_records_the_media(workspace):
     assert [second[k] for k in ("rendered", "skipped", "refused")] == [0, 2, 1]
     with workspace.db.read() as session:
         assert all(media.fit_error_mm for media in list_media(session))
+
+
+def test_a_clip_whose_run_died_before_it_was_recorded_gets_its_fit_error(workspace):
+    args = ["all", "-w", str(workspace.root), "--size", "64", "--workers", "1"]
+    with workspace.db.read() as session:
+        clips = [clip for clip in list_clips(session) if not clip.id.endswith("bad")]
+    settings = RenderSettings(size=64)
+    jobs = [RenderJob(clip, workspace.root, workspace.media_dir, settings) for clip in clips]
+    drawn = {r.clip_id: r.info.fit_error_mm for r in render_many(jobs, 1)}
+    result = RUN.invoke(app, args)
+    assert "0 rendered, 2 there already" in result.stdout
+    with workspace.db.read() as session:
+        assert {m.clip_id: m.fit_error_mm for m in list_media(session)} == drawn
 
 
 def test_all_fails_when_nothing_could_be_rendered(workspace, tmp_path):
