@@ -12,8 +12,8 @@ from motionjury.commands.agreement_judge import (
     SeedOption,
     check_resampling,
     judge_command,
-    pilot_command,
 )
+from motionjury.commands.agreement_pilot import pilot_command
 from motionjury.commands.agreement_report import report_command
 from motionjury.options import JsonOption, print_json
 from motionjury.writing import write_text

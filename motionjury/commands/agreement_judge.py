@@ -1,4 +1,4 @@
-"""`agreement judge` and `agreement pilot`: judges and experts against a reference, from files."""
+"""`agreement judge`: judges against people, from files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from motionjury.writing import write_text
 if TYPE_CHECKING:
     from agreement.coefficient import Coefficient
     from agreement.judge_records import JudgeReport, JudgeStudy
-    from agreement.pilot import Pilot
 
 ResamplesOption = Annotated[int, typer.Option(help="Resamples behind each interval; 0 for none.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of the resamples.")]
@@ -106,98 +105,11 @@ def judge_command(
         print(study.model_dump_json(indent=2))
         return
     _print_study(study)
-    _say_written(html, latex)
+    say_written(html, latex)
 
 
-def pilot_command(
-    file: FileArgument,
-    item: Annotated[str, typer.Option(help="Column of item ids.")] = "item",
-    rater: Annotated[str, typer.Option(help="Column of rater ids.")] = "rater",
-    correct: Annotated[
-        str | None,
-        typer.Option(help="Column of right (1, yes) or wrong (0, no); or --answer and --gold."),
-    ] = None,
-    answer: Annotated[
-        str | None, typer.Option(help="Column of answers; also gives Fleiss' kappa of them.")
-    ] = None,
-    gold: Annotated[str | None, typer.Option(help="Column of the benchmark's own answers.")] = None,
-    confidence: Annotated[
-        str | None, typer.Option(help="Column of stated confidence, e.g. 1 to 5.")
-    ] = None,
-    high: Annotated[float, typer.Option(help="Confidence from which an answer is confident.")] = 4,
-    query_type: Annotated[
-        str | None, typer.Option(help="Column of query types, e.g. direction.")
-    ] = None,
-    failure: Annotated[
-        str | None, typer.Option(help="Column of failure modes F1 to F4, comma between.")
-    ] = None,
-    link: Annotated[
-        str | None, typer.Option(help="Column of addresses where an item can be seen.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Column of what items share, e.g. the clip.")
-    ] = None,
-    resamples: ResamplesOption = 5_000,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    html: HtmlOption = None,
-    latex: LatexOption = None,
-) -> None:
-    """Ask whether experts recover a benchmark's answers, and know when they do.
-
-    Example: `motionjury agreement pilot answers.csv --item item --rater who --correct correct
-    --confidence confidence --query-type type --json`
-    """
-    from agreement.axis import identity
-    from agreement.files import read_table
-    from agreement.pilot import analyse_pilot
-    from agreement.pilot_table import PilotColumns, read_answers
-    from motionjury import __version__
-
-    check_resampling(resamples, seed)
-    table = read_table(file)
-    columns = PilotColumns(
-        item=item,
-        rater=rater,
-        correct=correct or (None if answer and gold else "correct"),
-        answer=answer,
-        gold=gold,
-        confidence=confidence,
-        query_type=query_type,
-        failure=failure,
-        cluster=cluster,
-    )
-    answers = read_answers(table, columns)
-    addresses = table.column(link) if link else [""] * table.n_rows
-    pilot = analyse_pilot(
-        answers,
-        title=file.name,
-        tool_version=__version__,
-        high=high,
-        links={
-            identity(name): str(address)
-            for name, address in zip(table.column(item), addresses, strict=True)
-            if address
-        },
-        resamples=resamples,
-        seed=seed,
-    )
-    if html is not None:
-        from agreement.pilot_page import render_pilot
-
-        write_text(html, render_pilot(pilot))
-    if latex is not None:
-        from agreement.export_studies import pilot_to_latex
-
-        write_text(latex, pilot_to_latex(pilot))
-    if as_json:
-        print(pilot.model_dump_json(indent=2))
-        return
-    _print_pilot(pilot)
-    _say_written(html, latex)
-
-
-def _say_written(*files: Path | None) -> None:
+def say_written(*files: Path | None) -> None:
+    """Name the files that were written; None stands for one that was not asked for."""
     for file in files:
         if file is not None:
             print(f"written to {file}")
@@ -292,56 +204,6 @@ def judge_rows(
         ("system", "Pearson r", report.system.pearson_r, people.get("system_pearson_r")),
     ]
     return rows
-
-
-def _print_pilot(pilot: Pilot) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    table = Table(title=pilot.title, title_justify="left")
-    for name in ("", "items", "per annotator", "pooled", "all correct", "either correct"):
-        table.add_column(name, justify="right" if name else "left")
-    for name, part in (("all", pilot.whole), *((t.query_type, t) for t in pilot.by_query_type)):
-        mean, sd = part.per_annotator_mean, part.per_annotator_sd
-        spread = "" if sd is None else f" ± {100 * sd:.1f}"
-        table.add_row(
-            name,
-            str(part.n_items),
-            "—" if mean is None else f"{mean:.1%}{spread}",
-            *(
-                "—" if c.value is None else f"{c.value:.1%}"
-                for c in (part.pooled, part.all_correct, part.either_correct)
-            ),
-        )
-    console.print(table)
-    of_answers = pilot.fleiss_answers
-    if of_answers is not None:
-        console.print(f"Fleiss’ κ of the answers {_with_ci(of_answers)}")
-    console.print(f"Fleiss’ κ of right and wrong {_with_ci(pilot.fleiss_correct)}")
-    found = pilot.calibration
-    if found is not None:
-        console.print(
-            f"confidence ≥ {found.high:g}: {_with_ci(found.high_share)} of the answers, right "
-            f"{_with_ci(found.high_accuracy)}; AUROC {_with_ci(found.auroc)}, "
-            f"gamma {_with_ci(found.gamma)}, Pearson r {_with_ci(found.pearson_r)}"
-        )
-        for level in found.levels:
-            console.print(
-                f"  confidence {level.confidence:g}: {level.accuracy:.1%} of {level.n} right "
-                f"({level.wilson[0]:.1%} … {level.wilson[1]:.1%})"
-            )
-    if pilot.failures:
-        tally = ", ".join(f"{f.mode} {f.n_items}" for f in pilot.failures)
-        console.print(f"failure modes, items: {tally}")
-    for text in pilot.warnings:
-        console.print(f"note: {text}", style="yellow", highlight=False)
-
-
-def _with_ci(row: Coefficient) -> str:
-    if row.value is None:
-        return f"— ({row.reason})"
-    return f"{row.value:.3f}" + (f" [{row.ci[0]:.3f}, {row.ci[1]:.3f}]" if row.ci else "")
 
 
 def _value(row: Coefficient | None) -> str:
