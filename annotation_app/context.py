@@ -25,6 +25,8 @@ class AppContext:
     """Signs and verifies the session cookie."""
     name: str
     """Name of the workspace, shown to coordinators."""
+    signs_in: bool = False
+    """Whether people may sign in with an account of their organisation."""
     figures: Figures = field(default_factory=Figures)
     """Reports on agreement that were computed already."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 COOKIE = "motionjury"
 MAX_AGE_SECONDS = 30 * 24 * 3600
 """A personal link has to be opened again after this many seconds."""
+PASS_SECONDS = 600
+"""A pass from sign-in to the cookie holds so long."""
 
 
 class Signer:
@@ -31,6 +33,7 @@ class Signer:
         if len(secret) < 16:
             raise ValueError(f"secret: expected at least 16 characters, got {len(secret)}")
         self._serializer = URLSafeTimedSerializer(secret, salt="motionjury.person.1")
+        self._passes = URLSafeTimedSerializer(secret, salt="motionjury.pass.1")
 
     def sign(self, person_id: str) -> str:
         """Return the cookie value of a person."""
@@ -42,6 +45,18 @@ class Signer:
             return None
         try:
             person_id = self._serializer.loads(value, max_age=MAX_AGE_SECONDS)
+        except BadData:
+            return None
+        return person_id if isinstance(person_id, str) else None
+
+    def sign_pass(self, person_id: str) -> str:
+        """Return a pass with which someone who has signed in gets their cookie."""
+        return str(self._passes.dumps(person_id))
+
+    def verify_pass(self, value: str) -> str | None:
+        """Return the person id of a pass; None when it is forged or older than ten minutes."""
+        try:
+            person_id = self._passes.loads(value, max_age=PASS_SECONDS)
         except BadData:
             return None
         return person_id if isinstance(person_id, str) else None

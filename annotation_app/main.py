@@ -16,7 +16,7 @@ def run() -> None:
     context = get_context()
     person = person_of(context, st.context.cookies)
     if person is None:
-        lobby.stranger()
+        lobby.stranger(context)
         return
     try:
         if person.role == "expert":

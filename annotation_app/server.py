@@ -26,7 +26,7 @@ from annotation_app.plain import plain_page
 from annotation_app.texts import choose
 from annotation_app.view3d import serve_body, serve_motion, serve_script
 from annotation_app.work import answer_post
-from audit.access import AccessError, redeem
+from audit.access import AccessError, redeem, require
 from corpus.problems import InputError
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def build_app(context: AppContext, *, open_url: str | None = None, desktop: bool
         routes=[
             Route("/enter/{invite}", partial(_enter, context)),
             Route("/leave", _leave),
+            Route("/signed-in/{pass_}", partial(_signed_in, context)),
             Route("/clip/{token}", partial(_clip, context)),
             Route("/clip/{token}/motion", partial(_motion, context)),
             Route("/player/{digest}.js", _script),
@@ -137,6 +138,7 @@ def serve(
     port: int = 8501,
     open_browser: bool = False,
     desktop: bool = False,
+    secrets_file: Path | None = None,
 ) -> None:
     """Serve the app and block until it is stopped.
 
@@ -149,15 +151,20 @@ def serve(
         port: Port to listen on, 1 to 65535.
         open_browser: Whether to open the page in a browser.
         desktop: Whether to open it in a window of its own, where a browser for that is found.
+        secrets_file: File of ``annotation_app.sign_in.write_secrets``; ``None``: links only.
 
     Raises:
         ValueError: The secret is too short.
         SystemExit: The address cannot be used; see :func:`check_address`.
     """
-    context = AppContext(database, media_dir, Signer(secret), name)
+    signs_in = secrets_file is not None
+    context = AppContext(database, media_dir, Signer(secret), name, signs_in=signs_in)
     url = page_address(host, port) if open_browser or desktop else None
     app = build_app(context, open_url=url, desktop=desktop)
-    app.run(config={**CONFIG, "server.address": host, "server.port": port})
+    # Never the user's own file: it may be of another app.
+    secrets = [str(secrets_file)] if secrets_file is not None else []
+    config = {**CONFIG, "server.address": host, "server.port": port, "secrets.files": secrets}
+    app.run(config=config)
 
 
 def page_address(host: str, port: int) -> str:
@@ -205,6 +212,26 @@ async def _enter(context: AppContext, request: Request) -> Response:
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
     set_cookie(response, context, person_id, secure=request.url.scheme == "https")
     return response
+
+
+async def _signed_in(context: AppContext, request: Request) -> Response:
+    person_id = context.signer.verify_pass(str(request.path_params["pass_"]))
+
+    def known() -> bool:
+        with context.db.read() as session:
+            return person_id is not None and require(session, person_id).active
+
+    try:
+        if person_id is not None and await run_in_threadpool(known):
+            response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
+            set_cookie(response, context, person_id, secure=request.url.scheme == "https")
+            return response
+        line = "this link has expired; sign in again"
+    except AccessError as error:
+        line = str(error)
+    texts = choose(None, request.headers.get("Accept-Language"))
+    page = plain_page(texts("lobby.bad_link_title"), texts.message(line), texts.language)
+    return HTMLResponse(page, status_code=403, headers={"Cache-Control": "no-store"})
 
 
 async def _leave(request: Request) -> Response:

@@ -27,6 +27,8 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 [data-testid="stMainBlockContainer"] [data-testid="stTooltipIcon"] button { min-height: 0; }
 [data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p {
   color: var(--mj-on-accent) !important; }
+.mj-go { display: inline-block; padding: .7rem 1.2rem; border-radius: 8px; font-weight: 600;
+  text-decoration: none; background: var(--mj-accent); color: var(--mj-on-accent) !important; }
 [data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {
   color: inherit !important; opacity: 1 !important; }
 [data-testid="stMainBlockContainer"] ::placeholder { color: inherit; opacity: .8; }

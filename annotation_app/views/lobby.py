@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from annotation_app.context import AppContext
+from annotation_app.sign_in import known_person
+from annotation_app.texts import Texts
 from annotation_app.views.frame import plain_text, style, top, words
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
@@ -15,13 +19,38 @@ CHOSEN = "study"
 """Query parameter that names the study an expert with several works in."""
 
 
-def stranger() -> None:
-    """Tell someone without a valid cookie how to get in."""
+def stranger(context: AppContext) -> None:
+    """Tell someone without a valid cookie how to get in; let them sign in where that is set up.
+
+    Args:
+        context: The server's context.
+    """
     style("reading")
     texts = words()
+    if context.signs_in:
+        _sign_in(context, texts)
+        return
     st.title(texts("lobby.stranger_title"), anchor=False)
     st.write(texts("lobby.stranger"))
     st.write(texts("lobby.stranger_help"))
+
+
+def _sign_in(context: AppContext, texts: Texts) -> None:
+    st.title(texts("lobby.sign_in_title"), anchor=False)
+    if not st.user.is_logged_in:
+        st.write(texts("lobby.sign_in_text"))
+        st.button(texts("lobby.sign_in"), type="primary", on_click=st.login)
+        return
+    person = known_person(context, st.user.to_dict())
+    if person is None:
+        email = plain_text(str(st.user.get("email") or "—"))
+        st.write(texts("lobby.sign_in_unknown", email=email))
+    else:
+        # A page of ours sets the cookie: scripts of Streamlit cannot.
+        address = escape(f"/signed-in/{context.signer.sign_pass(person.id)}")
+        line = escape(texts("lobby.sign_in_go_on", name=person.name))
+        st.html(f'<p><a class="mj-go" href="{address}" target="_self">{line}</a></p>')
+    st.button(texts("lobby.sign_out"), on_click=st.logout)
 
 
 def problem(line: str) -> None:

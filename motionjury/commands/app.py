@@ -56,10 +56,15 @@ def serve_app(
         desktop: Whether to open it in a window of its own.
 
     Raises:
-        InputError: The address cannot be used.
+        InputError: The address cannot be used, or sign-in is not set up right.
     """
     from annotation_app.server import check_address, page_address, serve
+    from annotation_app.sign_in import read_settings, write_secrets
+    from motionjury.workspace import CONFIG_NAME
 
+    config = workspace.root / CONFIG_NAME
+    settings = read_settings(workspace.settings.get("oidc"), str(config))
+    secrets = write_secrets(workspace.root, settings, workspace.secret) if settings else None
     check_address(host, port)
     print(f"Serving {workspace.name} at {page_address(host, port)} (stop with Ctrl+C)", flush=True)
     serve(
@@ -71,4 +76,5 @@ def serve_app(
         port=port,
         open_browser=open_browser,
         desktop=desktop,
+        secrets_file=secrets,
     )
