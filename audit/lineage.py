@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -59,6 +61,32 @@ def lineage(session: Session, item_id: str, actor: str | None = None) -> list[Ve
         children = select(ItemRow.id).where(ItemRow.parent == known.id).order_by(ItemRow.id)
         versions.extend(get_item(session, child) for child in session.scalars(children))
     return [Version(item=one, decisions=_decisions(session, one.id)) for one in versions]
+
+
+def relatives(session: Session, item_ids: Collection[str]) -> list[Version]:
+    """Return the other versions of some items: all before and after them.
+
+    Args:
+        session: Any session.
+        item_ids: Items, as many as there are.
+
+    Returns:
+        Versions that are not among ``item_ids``, by id.
+    """
+    edges = select(ItemRow.id, ItemRow.parent).where(ItemRow.parent.is_not(None))
+    near: dict[str, set[str]] = {}
+    for child, parent in session.execute(edges):
+        near.setdefault(child, set()).add(str(parent))
+        near.setdefault(str(parent), set()).add(child)
+    found = set(item_ids)
+    new = found & set(near)
+    while new:
+        new = {other for one in new for other in near[one]} - found
+        found |= new
+    return [
+        Version(item=get_item(session, one), decisions=_decisions(session, one))
+        for one in sorted(found - set(item_ids))
+    ]
 
 
 def _decisions(session: Session, item_id: str) -> tuple[VersionDecision, ...]:

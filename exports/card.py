@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.protocol import Question
-from exports.records import Content, Manifest
+from exports.layouts import LAYOUTS, AnyDropped, AnyItem, Content
+from exports.records import ExcludedItem, Manifest, StrideItem
 from exports.tables import canonical_json
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -52,7 +53,12 @@ def write_card(
         manifest=manifest,
         content=content,
         questions=questions,
+        about=LAYOUTS[manifest.benchmark].about,
+        lineage=LAYOUTS[manifest.benchmark].lineage,
         cells=_cells(content),
+        rated=sum(
+            not isinstance(item, StrideItem) and item.outcome == "rated" for item in content.items
+        ),
         dropped=len(content.excluded),
         corpora=_corpora(manifest, content),
         agreement_rows=_agreement_rows(agreement),
@@ -69,12 +75,20 @@ def markdown_text(value: Any) -> str:
 
 
 def _cells(content: Content) -> list[dict[str, Any]]:
-    kept = Counter((item.corpus, str(item.axis)) for item in content.items)
-    dropped = Counter((row.corpus, row.axis) for row in content.excluded)
+    kept = Counter(_cell(item) for item in content.items)
+    dropped = Counter(_cell(row) for row in content.excluded)
     return [
-        {"corpus": cell[0], "axis": cell[1], "kept": kept[cell], "dropped": dropped[cell]}
+        {"cell": cell, "kept": kept[cell], "dropped": dropped[cell]}
         for cell in sorted({*kept, *dropped})
     ]
+
+
+def _cell(row: AnyItem | AnyDropped) -> tuple[str, str]:
+    """Return what a row is counted under: corpus and axis, or kind and strata."""
+    if isinstance(row, StrideItem | ExcludedItem):
+        return row.corpus, str(row.axis)
+    strata = ", ".join(f"{name}: {value}" for name, value in sorted(row.stratum.items()))
+    return row.kind, strata or "all"
 
 
 def _corpora(manifest: Manifest, content: Content) -> list[dict[str, str]]:
@@ -84,8 +98,14 @@ def _corpora(manifest: Manifest, content: Content) -> list[dict[str, str]]:
             "source": SOURCES.get(name, "fetch from its owner"),
             "licences": "; ".join(manifest.motion_licences.get(name, ())) or "not recorded",
         }
-        for name in sorted({item.corpus for item in content.items})
+        for name in sorted(_corpus_names(manifest, content))
     ]
+
+
+def _corpus_names(manifest: Manifest, content: Content) -> set[str]:
+    if manifest.benchmark != "stride":
+        return set(manifest.motion_licences)
+    return {item.corpus for item in content.items if isinstance(item, StrideItem)}
 
 
 def _agreement_rows(agreement: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,21 +8,16 @@ from typing import Any
 
 from audit.protocol import Question
 from audit.protocols.registry import PROTOCOLS
+from benchmarks.items import Benchmark
 from corpus.problems import Problem
-from exports.folder import MANIFEST
+from exports.folder import LINEAGE, MANIFEST
+from exports.layouts import LAYOUTS, Content, motions_of
 from exports.load import Loaded, UnreadableError, load_release
 from exports.recompute import recomputed_problems
-from exports.records import (
-    Content,
-    ExcludedItem,
-    Manifest,
-    ReleaseDecision,
-    ReleaseStudy,
-    StrideItem,
-    item_set_hash,
-)
-from exports.release import counts_of, motions_of
+from exports.records import Manifest, ReleaseDecision, ReleaseStudy, StrideItem, item_set_hash
+from exports.release import counts_of
 from exports.tables import canonical_json, columns_of, from_jsonl, from_parquet, label_columns
+from exports.versions import VersionRow, lineage_problems
 
 
 def content_problems(
@@ -44,21 +39,25 @@ def content_problems(
         return [error.problem]
     content, questions = loaded.content, loaded.questions
     return [
-        *_parquet_problems(data, questions),
+        *_parquet_problems(data, questions, manifest.benchmark),
         *_manifest_problems(manifest, content),
         *_card_problems(manifest, content, data["README.md"]),
-        *_schema_problems(loaded),
+        *_schema_problems(loaded, manifest.benchmark),
         *_item_problems(content),
         *_label_problems(content, questions),
+        *_lineage_problems(manifest, content),
         *recomputed_problems(
             content, loaded.agreement, manifest.configuration, intervals=intervals
         ),
     ]
 
 
-def _parquet_problems(data: dict[str, bytes], questions: Sequence[Question]) -> list[Problem]:
+def _parquet_problems(
+    data: dict[str, bytes], questions: Sequence[Question], benchmark: Benchmark
+) -> list[Problem]:
     problems: list[Problem] = []
-    tables = {"items": columns_of(StrideItem), "labels": label_columns(questions)}
+    item = LAYOUTS[benchmark].item
+    tables = {"items": columns_of(item), "labels": label_columns(questions)}
     for table, columns in tables.items():
         file = f"{table}.parquet"
         expected = from_jsonl(data[f"{table}.jsonl"])
@@ -96,6 +95,7 @@ def _manifest_problems(manifest: Manifest, content: Content) -> list[Problem]:
         "labels.parquet": len(content.labels),
         "excluded.jsonl": len(content.excluded),
         "decisions.jsonl": len(content.decisions),
+        LINEAGE: len(content.versions),
     }
     for entry in manifest.files:
         if entry.rows != rows.get(entry.file):
@@ -104,8 +104,7 @@ def _manifest_problems(manifest: Manifest, content: Content) -> list[Problem]:
         reasons.append("configuration.studies are not the studies of studies.json")
     if counts.simulated_labels and not manifest.configuration.allow_simulated:
         reasons.append("simulated labels are inside, and the configuration does not allow them")
-    problems = [Problem(file=MANIFEST, reason=reason) for reason in reasons]
-    return problems
+    return [Problem(file=MANIFEST, reason=reason) for reason in reasons]
 
 
 def _card_problems(manifest: Manifest, content: Content, data: bytes) -> list[Problem]:
@@ -124,12 +123,14 @@ def _card_problems(manifest: Manifest, content: Content, data: bytes) -> list[Pr
     return [Problem(file="README.md", reason=reason) for reason in reasons]
 
 
-def _schema_problems(loaded: Loaded) -> list[Problem]:
+def _schema_problems(loaded: Loaded, benchmark: Benchmark) -> list[Problem]:
+    layout = LAYOUTS[benchmark]
     expected = {
-        "items": columns_of(StrideItem),
-        "excluded": columns_of(ExcludedItem),
+        "items": columns_of(layout.item),
+        "excluded": columns_of(layout.excluded),
         "labels": label_columns(loaded.questions),
         "decisions": columns_of(ReleaseDecision),
+        **({"lineage": columns_of(VersionRow)} if layout.lineage else {}),
     }
     problems: list[Problem] = []
     for table, columns in expected.items():
@@ -166,7 +167,7 @@ def _label_problems(content: Content, questions: Sequence[Question]) -> list[Pro
     file = "labels.jsonl"
     keys = [(label.study, label.item_id, label.rater) for label in content.labels]
     problems = _twice(file, "label", (" ".join(key) for key in keys))
-    items = motions_of(content)
+    items, options = motions_of(content), content.options()
     studies = {study.name: study for study in content.studies}
     for label in content.labels:
         where = f"label of {label.rater} on {label.item_id}"
@@ -178,8 +179,15 @@ def _label_problems(content: Content, questions: Sequence[Question]) -> list[Pro
             Problem(file=file, reason=f"{where}: {question.name} is {answer!r}")
             for question in questions
             if (answer := label.answers.get(question.name)) is not None
-            and not _in_domain(answer, question)
+            and not _in_domain(answer, question, options.get(label.item_id))
         ]
+        if study := studies.get(label.study):
+            problems += [
+                Problem(file=file, reason=f"{where}: {rule.then} is not {rule.must_be!r}")
+                for rule in study.protocol.forced
+                if set(rule.values) & _values(label.answers.get(rule.question))
+                and label.answers.get(rule.then) != rule.must_be
+            ]
     for study in content.studies:
         problems += _protocol_problems(study)
         raters = {row.rater: row.simulated for row in content.labels if row.study == study.name}
@@ -198,14 +206,31 @@ def _protocol_problems(study: ReleaseStudy) -> list[Problem]:
     own = PROTOCOLS.get(study.protocol.name)
     if own is None or own.version != study.protocol.version:
         return []
-    same = (own.questions, own.checks) == (study.protocol.questions, study.protocol.checks)
-    if same:
+    mine, theirs = ((p.questions, p.checks, p.forced) for p in (own, study.protocol))
+    if mine == theirs:
         return []
     reason = f"study {study.name!r}: not the form of {own.name} version {own.version}"
     return [Problem(file="studies.json", reason=reason)]
 
 
-def _in_domain(answer: Any, question: Question) -> bool:
+def _lineage_problems(manifest: Manifest, content: Content) -> list[Problem]:
+    if not LAYOUTS[manifest.benchmark].lineage:
+        return []
+    judged: dict[str, tuple[str | None, str]] = {
+        row.item_id: (row.parent, str(row.outcome))
+        for row in (*content.items, *content.excluded)
+        if not isinstance(row, StrideItem)
+    }
+    return lineage_problems(manifest.benchmark, content.versions, judged)
+
+
+def _values(answer: Any) -> set[str]:
+    return set(map(str, answer)) if isinstance(answer, list) else {str(answer)}
+
+
+def _in_domain(answer: Any, question: Question, own: Sequence[str] | None) -> bool:
+    if question.options_from is not None and own is not None:
+        return answer in own
     if question.kind == "multi":
         return isinstance(answer, list) and set(map(str, answer)) <= set(question.domain)
     return isinstance(answer, str) and (not question.domain or answer in question.domain)

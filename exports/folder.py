@@ -27,7 +27,9 @@ FILES = (
     "schema.json",
     "studies.json",
 )
-"""Every file of a release but the manifest; no release has others."""
+"""Files of every release, the manifest left out."""
+LINEAGE = "lineage.jsonl"
+"""File of the versions of items, in releases of benchmarks that have it."""
 MAX_FILE_BYTES = 1_000_000_000
 """Largest file that is read; a release holds text, so more than this is no release."""
 MAX_MANIFEST_BYTES = 1_000_000
@@ -55,7 +57,7 @@ def check_target(out: Path) -> None:
         raise InputError(f"cannot be looked into: {error.strerror}", file=str(out)) from error
     if not found:
         return
-    foreign = [name for name in found if name not in (*FILES, MANIFEST)]
+    foreign = [name for name in found if name not in (*FILES, LINEAGE, MANIFEST)]
     if foreign or not _is_release(out):
         what = f"one that holds {foreign[0]!r}" if foreign else "one with other files"
         raise InputError(

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from audit.evidence import LabelEvidence, StudyEvidence, study_evidence
 from audit.labelling import SHOWN
+from audit.lineage import Version, relatives
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study, get_study
 from audit.studies import list_studies
 from benchmarks.items import Benchmark, Frozen
 from corpus.problems import InputError
 from exports.folder import MANIFEST, check_target, sha256, write_release
+from exports.layouts import LAYOUTS
 from exports.records import ReleaseCounts, ReleaseDecision, ReleaseLabel
 from exports.release import counts_of, release_files
 from exports.selection import ReleaseSpec, StudySource, release_content
+from exports.versions import OtherVersion
 
 if TYPE_CHECKING:
     from store.session import Database
 
-RELEASED: tuple[Benchmark, ...] = ("stride",)
+RELEASED: tuple[Benchmark, ...] = tuple(LAYOUTS)
 """Benchmarks that a release can hold."""
 
 
@@ -67,7 +70,9 @@ def build_release(
         named = [get_study(session, name) for name in studies]
         chosen, left_out = choose_studies(known, named, spec.benchmark)
         evidence = [study_evidence(session, study.id) for study in chosen]
+        others = relatives(session, {item.id for one in evidence for item in one.items})
     sources = [study_source(*pair) for pair in zip(chosen, evidence, strict=True)]
+    sources[0] = sources[0].model_copy(update={"others": tuple(map(_other, others))})
     licences: dict[str, set[str]] = {}
     for one in evidence:
         for corpus, found in one.licences.items():
@@ -119,6 +124,7 @@ def study_source(study: Study, evidence: StudyEvidence) -> StudySource:
             for decision in evidence.decisions
         ),
         surplus_labels=evidence.surplus,
+        label=study.config.label,
     )
 
 
@@ -143,7 +149,10 @@ def choose_studies(
         for study in named:
             found = _benchmark_of(study)
             if found != benchmark:
-                raise InputError(f"study {study.name!r} judges {found} items, expected {benchmark}")
+                raise InputError(
+                    f"study {study.name!r} judges {found} items, expected {benchmark} "
+                    f"(--benchmark {found} releases those)"
+                )
             if study.state != "closed":
                 raise InputError(
                     f"study {study.name!r} is {study.state}, expected closed: "
@@ -180,6 +189,11 @@ def _label(study: str, label: LabelEvidence) -> ReleaseLabel:
         first_caption=_first_caption(label.activity.get(SHOWN)),
         answers=label.answers,
     )
+
+
+def _other(version: Version) -> OtherVersion:
+    outcome = version.decisions[-1].outcome if version.decisions else "undecided"
+    return OtherVersion.model_validate({"item": version.item, "outcome": outcome})
 
 
 def _first_caption(shown: Any) -> Any:

@@ -9,17 +9,17 @@ from pydantic import ValidationError
 
 from audit.protocol import Question
 from corpus.problems import Problem
+from exports.folder import LINEAGE
+from exports.layouts import LAYOUTS, Content
 from exports.records import (
-    Content,
-    ExcludedItem,
     Manifest,
     Record,
     ReleaseDecision,
     ReleaseStudy,
-    StrideItem,
 )
 from exports.release import shown_questions
 from exports.tables import Row, from_jsonl, label_columns, label_of, parse_array, parse_object
+from exports.versions import VersionRow
 
 R = TypeVar("R", bound=Record)
 
@@ -51,7 +51,7 @@ def load_release(manifest: Manifest, data: dict[str, bytes]) -> Loaded:
 
     Args:
         manifest: Its manifest.
-        data: Content by file name, all files of ``exports.folder.FILES``.
+        data: Content by file name, all files that its benchmark has.
 
     Returns:
         The records.
@@ -59,8 +59,9 @@ def load_release(manifest: Manifest, data: dict[str, bytes]) -> Loaded:
     Raises:
         UnreadableError: A file does not hold what the layout says; the first is named.
     """
-    studies = tuple(
-        _record("studies.json", f"study {number}", ReleaseStudy.model_validate, value)
+    layout = LAYOUTS[manifest.benchmark]
+    studies: tuple[ReleaseStudy, ...] = tuple(
+        _record("studies.json", f"study {number}", layout.study.model_validate, value)
         for number, value in enumerate(
             _parse("studies.json", data, lambda text: parse_array(text, "whole file")), start=1
         )
@@ -72,11 +73,12 @@ def load_release(manifest: Manifest, data: dict[str, bytes]) -> Loaded:
     except ValueError as error:
         raise UnreadableError("studies.json", str(error)) from error
     content = Content(
-        items=_rows("items.jsonl", data, StrideItem.model_validate),
-        excluded=_rows("excluded.jsonl", data, ExcludedItem.model_validate),
+        items=_rows("items.jsonl", data, layout.item.model_validate),
+        excluded=_rows("excluded.jsonl", data, layout.excluded.model_validate),
         labels=_rows("labels.jsonl", data, lambda row: label_of(row, questions)),
         decisions=_rows("decisions.jsonl", data, ReleaseDecision.model_validate),
         studies=studies,
+        versions=_rows(LINEAGE, data, VersionRow.model_validate) if layout.lineage else (),
     )
     agreement, schema = (
         _parse(file, data, lambda text: parse_object(text, "whole file"))

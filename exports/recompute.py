@@ -9,15 +9,15 @@ from typing import Any
 
 from audit.adjudication import decide
 from corpus.problems import Problem
+from exports.layouts import Content, motions_of, rating_studies
 from exports.records import (
-    Content,
     Outcome,
     ReleaseConfig,
     ReleaseDecision,
     ReleaseLabel,
     ReleaseStudy,
+    StrideItem,
 )
-from exports.release import motions_of
 from exports.reliability import agreement_of
 from exports.selection import joint_outcome
 from exports.tables import Row
@@ -80,8 +80,7 @@ def _decision_problems(content: Content) -> list[Problem]:
 
 def _conditions(content: Content) -> dict[str, dict[str, str]]:
     """Strata that decide which questions an item is asked, by item."""
-    kept = {i.item_id: {"corpus": i.corpus, "axis": str(i.axis)} for i in content.items}
-    return kept | {r.item_id: {"corpus": r.corpus, "axis": r.axis} for r in content.excluded}
+    return {row.item_id: row.conditions() for row in (*content.items, *content.excluded)}
 
 
 def _rule_problem(
@@ -108,14 +107,21 @@ def _outcome_problems(content: Content) -> list[Problem]:
     for decision in content.decisions:
         said.setdefault(decision.item_id, {})[decision.study] = (decision.outcome, "")
     joint = {item_id: joint_outcome(decisions)[0] for item_id, decisions in said.items()}
+    rating = rating_studies(content.studies)
+    fate_of = {label.item_id: "rated" for label in content.labels if label.study in rating}
     problems: list[Problem] = []
     for item in content.items:
-        outcome = joint.get(item.item_id, "undecided")
-        if outcome != "accepted":
+        outcome = joint.get(item.item_id) or fate_of.get(item.item_id, "undecided")
+        if outcome not in ("accepted", "rated"):
             reason = f"item {item.item_id} is kept; decisions.jsonl says {outcome}"
             problems.append(Problem(file="items.jsonl", reason=reason))
+        elif not isinstance(item, StrideItem) and item.outcome != outcome:
+            reason = (
+                f"item {item.item_id} is {item.outcome}; its labels and decisions say {outcome}"
+            )
+            problems.append(Problem(file="items.jsonl", reason=reason))
     for row in content.excluded:
-        outcome = joint.get(row.item_id, "undecided")
+        outcome = joint.get(row.item_id) or fate_of.get(row.item_id, "undecided")
         if outcome != row.outcome:
             reason = f"item {row.item_id} is {row.outcome}; decisions.jsonl says {outcome}"
             problems.append(Problem(file="excluded.jsonl", reason=reason))
@@ -136,6 +142,7 @@ def _agreement_problems(
             content.studies,
             content.labels,
             motions_of(content),
+            options=content.options(),
             resamples=config.resamples if intervals else 0,
             seed=config.seed,
         )

@@ -87,6 +87,10 @@ class StrideItem(Record):
             edit=self.edit,
         )
 
+    def conditions(self) -> dict[str, str]:
+        """Return the strata that decide which questions are asked."""
+        return {"corpus": self.corpus, "axis": str(self.axis)}
+
     def content_id(self) -> str:
         """Compute the id that the content of this row has; equals ``item_id`` when untouched."""
         payload = self.triplet().model_dump(mode="json")
@@ -110,6 +114,10 @@ class ExcludedItem(Record):
     """Why, in one line."""
     parent: str | None
     """Id of the item version this one revises; null for a first version."""
+
+    def conditions(self) -> dict[str, str]:
+        """Return the strata that decide which questions are asked."""
+        return {"corpus": self.corpus, "axis": self.axis}
 
 
 class ReleaseLabel(Record):
@@ -179,19 +187,11 @@ class ReleaseStudy(Record):
     """Late labels beyond ``ratings_per_item``; kept in the workspace, in no count here."""
 
 
-class Content(Record):
-    """The records of a release, before they are encoded or after they were read."""
+class LabelledStudy(ReleaseStudy):
+    """A study that may bear a label of its protocol."""
 
-    items: tuple[StrideItem, ...]
-    """Accepted items, sorted by id."""
-    excluded: tuple[ExcludedItem, ...]
-    """The other items of the studies, sorted by id."""
-    labels: tuple[ReleaseLabel, ...]
-    """Labels, sorted by study, item and rater."""
-    decisions: tuple[ReleaseDecision, ...]
-    """Decisions, sorted by study and item."""
-    studies: tuple[ReleaseStudy, ...]
-    """Studies, sorted by name."""
+    label: str | None
+    """One of the protocol's ``study_labels``, e.g. ``V1``; null for none."""
 
 
 class ReleaseFile(Record):

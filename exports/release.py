@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit.protocol import Question
+from benchmarks.items import Benchmark
 from corpus.problems import InputError
 from exports.card import write_card
-from exports.folder import FILES, MANIFEST, sha256
+from exports.folder import LINEAGE, MANIFEST, sha256
+from exports.layouts import LAYOUTS, Content, files_of, motions_of
 from exports.records import (
-    Content,
-    ExcludedItem,
     Manifest,
     ReleaseConfig,
     ReleaseCounts,
@@ -20,7 +20,6 @@ from exports.records import (
     ReleaseFile,
     ReleaseLabel,
     ReleaseStudy,
-    StrideItem,
     Tool,
     item_set_hash,
 )
@@ -35,6 +34,7 @@ from exports.tables import (
     to_jsonl,
     to_parquet,
 )
+from exports.versions import VersionRow
 
 
 def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
@@ -47,12 +47,16 @@ def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
     Returns:
         Content of every file by name, the manifest last.
     """
+    layout = LAYOUTS[spec.benchmark]
     questions = shown_questions(content.studies, spec.include_comments)
     item_rows = [plain_row(item) for item in content.items]
     label_rows = [label_row(label, questions) for label in content.labels]
     excluded_rows = [plain_row(row) for row in content.excluded]
     decision_rows = [plain_row(row) for row in content.decisions]
-    agreement = agreement_of(content.studies, content.labels, motions_of(content))
+    version_rows = [plain_row(row) for row in content.versions]
+    agreement = agreement_of(
+        content.studies, content.labels, motions_of(content), options=content.options()
+    )
     manifest = Manifest(
         name=spec.name,
         version=spec.version,
@@ -77,24 +81,28 @@ def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
         "decisions.jsonl": to_jsonl(decision_rows),
         "excluded.jsonl": to_jsonl(excluded_rows),
         "items.jsonl": to_jsonl(item_rows),
-        "items.parquet": to_parquet(item_rows, columns_of(StrideItem)),
+        "items.parquet": to_parquet(item_rows, columns_of(layout.item)),
         "labels.jsonl": to_jsonl(label_rows),
         "labels.parquet": to_parquet(label_rows, label_columns(questions)),
-        "schema.json": _pretty(release_schema(questions)),
+        "schema.json": _pretty(release_schema(questions, spec.benchmark)),
         "studies.json": _pretty([plain_row(study) for study in content.studies]),
     }
+    if layout.lineage:
+        files[LINEAGE] = to_jsonl(version_rows)
     rows = {
         "decisions.jsonl": len(decision_rows),
         "excluded.jsonl": len(excluded_rows),
         **{f"items.{kind}": len(item_rows) for kind in ("jsonl", "parquet")},
         **{f"labels.{kind}": len(label_rows) for kind in ("jsonl", "parquet")},
+        LINEAGE: len(version_rows),
     }
     listed = tuple(
         ReleaseFile(
             file=name, sha256=sha256(files[name]), size=len(files[name]), rows=rows.get(name)
         )
-        for name in FILES
+        for name in files_of(spec.benchmark)
     )
+    files = {name: files[name] for name in files_of(spec.benchmark)}
     files[MANIFEST] = _pretty(plain_row(manifest.model_copy(update={"files": listed})))
     return files
 
@@ -130,14 +138,9 @@ def counts_of(content: Content) -> ReleaseCounts:
     )
 
 
-def motions_of(content: Content) -> dict[str, str]:
-    """Return the motion of every item, kept or not: several items share one motion."""
-    kept = {item.item_id: item.motion_id for item in content.items}
-    return kept | {row.item_id: row.motion_id for row in content.excluded}
-
-
-def release_schema(questions: Sequence[Question]) -> dict[str, Any]:
+def release_schema(questions: Sequence[Question], benchmark: Benchmark) -> dict[str, Any]:
     """Return JSON Schemas of the rows of each table and of the manifest."""
+    layout = LAYOUTS[benchmark]
     labels = ReleaseLabel.model_json_schema()
     del labels["properties"]["answers"]
     labels["required"].remove("answers")
@@ -145,11 +148,12 @@ def release_schema(questions: Sequence[Question]) -> dict[str, Any]:
         labels["properties"][question.name] = _question_schema(question)
         labels["required"].append(question.name)
     return {
-        "items": StrideItem.model_json_schema(),
-        "excluded": ExcludedItem.model_json_schema(),
+        "items": layout.item.model_json_schema(),
+        "excluded": layout.excluded.model_json_schema(),
         "labels": labels,
         "decisions": ReleaseDecision.model_json_schema(),
-        "studies": ReleaseStudy.model_json_schema(),
+        "studies": layout.study.model_json_schema(),
+        **({"lineage": VersionRow.model_json_schema()} if layout.lineage else {}),
         "manifest": Manifest.model_json_schema(),
     }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from audit.protocol import Question
+from audit.protocol import Option, Question
 from exports.records import ReleaseLabel, ReleaseStudy
 
 RESAMPLES = 2_000
@@ -21,6 +22,7 @@ def agreement_of(
     labels: Sequence[ReleaseLabel],
     motions: Mapping[str, str],
     *,
+    options: Mapping[str, Sequence[str]] = MappingProxyType({}),
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[str, Any]:
@@ -30,6 +32,8 @@ def agreement_of(
         studies: Studies of the release; their protocols name level and domain of each question.
         labels: Labels of the release.
         motions: Motion by item: several items share one motion, so motions are resampled.
+        options: Options by item, where items have their own: a question that takes its answers
+            from them has all of those of the items judged, sorted, as its domain.
         resamples: Bootstrap resamples.
         seed: Seed of the resampling.
 
@@ -47,7 +51,9 @@ def agreement_of(
             "labels": len(mine),
             "simulated_labels": sum(label.simulated for label in mine),
             "questions": {
-                question.name: _analysis(question, mine, motions, resamples, seed)
+                question.name: _analysis(
+                    _with_options(question, mine, options), mine, motions, resamples, seed
+                )
                 for question in study.protocol.questions
                 if question.agreement
                 and question.kind in ("choice", "likert", "verdict")
@@ -79,6 +85,22 @@ def _analysis(
     )
     analysis = analyse(ratings, resamples=resamples, seed=seed)
     return _rounded(analysis.model_dump(mode="json"))
+
+
+def _with_options(
+    question: Question, labels: Sequence[ReleaseLabel], options: Mapping[str, Sequence[str]]
+) -> Question:
+    if question.options_from is None:
+        return question
+    offered = {text for label in labels for text in options.get(label.item_id, ())}
+    # Options of an item that is not kept are not in the release; its answers are.
+    given = {
+        str(label.answers[question.name])
+        for label in labels
+        if label.item_id not in options and label.answers.get(question.name) is not None
+    }
+    domain = tuple(Option(value=text, text=text) for text in sorted(offered | given))
+    return question.model_copy(update={"options": domain})
 
 
 def _rounded(value: Any) -> Any:

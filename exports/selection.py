@@ -8,15 +8,9 @@ from collections.abc import Mapping, Sequence
 from audit.protocol import Protocol
 from benchmarks.items import Benchmark, Frozen, Item
 from corpus.problems import InputError
-from exports.records import (
-    Content,
-    ExcludedItem,
-    Outcome,
-    ReleaseDecision,
-    ReleaseLabel,
-    ReleaseStudy,
-    StrideItem,
-)
+from exports.layouts import LAYOUTS, Content, is_rating
+from exports.records import LabelledStudy, Outcome, ReleaseDecision, ReleaseLabel, ReleaseStudy
+from exports.versions import Fate, OtherVersion, lineage_rows, without_edit_words
 
 
 class StudySource(Frozen):
@@ -40,6 +34,10 @@ class StudySource(Frozen):
     """Decisions on those items."""
     surplus_labels: int = 0
     """Late labels left out."""
+    label: str | None = None
+    """One of the protocol's ``study_labels``."""
+    others: tuple[OtherVersion, ...] = ()
+    """Versions of its items that it did not judge."""
 
 
 class ReleaseSpec(Frozen):
@@ -85,7 +83,8 @@ def refuse_simulated(studies: Sequence[StudySource]) -> None:
 def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Content:
     """Sort what the studies found into kept and excluded items, labels and decisions.
 
-    An item is kept when a study accepted it and none decided otherwise.
+    An item is kept when a study accepted it and none decided otherwise, and when it was rated in a
+    study that decides nothing.
 
     Args:
         studies: Studies of one benchmark.
@@ -110,21 +109,22 @@ def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Conten
                 )
             items[item.id] = item
     verdicts = _verdicts(studies, spec)
-    flat = {item_id: StrideItem.of(items[item_id]) for item_id in sorted(items)}
+    if not spec.include_comments:
+        items = {
+            item_id: item.model_copy(update={"provenance": without_edit_words(item.provenance)})
+            for item_id, item in items.items()
+        }
+    layout = LAYOUTS[spec.benchmark]
     return Content(
-        items=tuple(flat[i] for i, (outcome, _) in verdicts.items() if outcome == "accepted"),
+        items=tuple(
+            layout.keep(items[i], outcome)
+            for i, (outcome, _) in verdicts.items()
+            if outcome == "accepted" or outcome == "rated"
+        ),
         excluded=tuple(
-            ExcludedItem(
-                item_id=i,
-                corpus=flat[i].corpus,
-                axis=flat[i].axis,
-                motion_id=flat[i].motion_id,
-                outcome=outcome,
-                reason=reason,
-                parent=flat[i].parent,
-            )
+            layout.drop(items[i], outcome, reason)
             for i, (outcome, reason) in verdicts.items()
-            if outcome != "accepted"
+            if outcome != "accepted" and outcome != "rated"
         ),
         labels=tuple(
             sorted(
@@ -138,7 +138,17 @@ def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Conten
                 key=lambda decision: (decision.study, decision.item_id),
             )
         ),
-        studies=tuple(_study(study) for study in sorted(studies, key=lambda study: study.name)),
+        studies=tuple(
+            _study(study, layout.study) for study in sorted(studies, key=lambda study: study.name)
+        ),
+        versions=lineage_rows(
+            items,
+            {item_id: outcome for item_id, (outcome, _) in verdicts.items()},
+            [one for study in studies for one in study.others],
+            include_comments=spec.include_comments,
+        )
+        if layout.lineage
+        else (),
     )
 
 
@@ -162,9 +172,10 @@ def joint_outcome(decisions: Mapping[str, tuple[Outcome, str]]) -> tuple[Outcome
     return outcomes.pop(), "; ".join(reasons)
 
 
-def _verdicts(studies: Sequence[StudySource], spec: ReleaseSpec) -> dict[str, tuple[Outcome, str]]:
+def _verdicts(studies: Sequence[StudySource], spec: ReleaseSpec) -> dict[str, tuple[Fate, str]]:
     decided: dict[str, dict[str, tuple[Outcome, str]]] = {}
     left_open: dict[str, list[str]] = {}
+    rated: set[str] = set()
     for study in studies:
         for decision in study.decisions:
             verdict = (decision.outcome, _without_words(decision, spec).reason)
@@ -173,10 +184,12 @@ def _verdicts(studies: Sequence[StudySource], spec: ReleaseSpec) -> dict[str, tu
         for item in study.items:
             text = f"{ratings[item.id]} of {study.ratings_per_item} ratings in {study.name}"
             left_open.setdefault(item.id, []).append(text)
+            if ratings[item.id] and is_rating(study.protocol.decision, study.rule):
+                rated.add(item.id)
     return {
         item_id: joint_outcome(decided[item_id])
         if item_id in decided
-        else ("undecided", "; ".join(left_open[item_id]))
+        else ("rated" if item_id in rated else "undecided", "; ".join(left_open[item_id]))
         for item_id in sorted(left_open)
     }
 
@@ -195,16 +208,19 @@ def _without_words(decision: ReleaseDecision, spec: ReleaseSpec) -> ReleaseDecis
     return decision.model_copy(update={"reason": "decided by a coordinator"})
 
 
-def _study(source: StudySource) -> ReleaseStudy:
+def _study(source: StudySource, record: type[ReleaseStudy]) -> ReleaseStudy:
     raters = {label.rater: label.simulated for label in source.labels}
-    return ReleaseStudy(
-        name=source.name,
-        protocol=source.protocol,
-        rule=source.rule,
-        ratings_per_item=source.ratings_per_item,
-        seed=source.seed,
-        items=len(source.items),
-        raters=len(raters),
-        simulated_raters=sum(raters.values()),
-        surplus_labels=source.surplus_labels,
-    )
+    values = {
+        "name": source.name,
+        "protocol": source.protocol,
+        "rule": source.rule,
+        "ratings_per_item": source.ratings_per_item,
+        "seed": source.seed,
+        "items": len(source.items),
+        "raters": len(raters),
+        "simulated_raters": sum(raters.values()),
+        "surplus_labels": source.surplus_labels,
+    }
+    if issubclass(record, LabelledStudy):
+        values["label"] = source.label
+    return record.model_validate(values)

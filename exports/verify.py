@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from corpus.problems import InputError, Problem
 from exports.consistency import content_problems
-from exports.folder import FILES, MANIFEST, MAX_MANIFEST_BYTES, read_file, sha256
+from exports.folder import MANIFEST, MAX_MANIFEST_BYTES, read_file, sha256
+from exports.layouts import ALL_FILES, files_of
 from exports.records import Manifest
 from exports.tables import parse_object
 
@@ -42,19 +43,21 @@ def verify_release(folder: Path, *, tool_version: str | None = None) -> list[Pro
         raise InputError(f"cannot be looked into: {error.strerror}", file=str(folder)) from error
     if MANIFEST not in names:
         raise InputError(f"no release here: {MANIFEST} is missing", file=str(folder))
+    manifest = _read_manifest(folder)
+    known = ALL_FILES if isinstance(manifest, Problem) else files_of(manifest.benchmark)
     foreign = [
         Problem(file=name, reason="not part of the release")
         for name in names
-        if name not in (*FILES, MANIFEST)
+        if name not in (*known, MANIFEST)
     ]
-    problems = [*_problems(folder, tool_version), *foreign]
+    found = (
+        [manifest] if isinstance(manifest, Problem) else _problems(folder, manifest, tool_version)
+    )
+    problems = [*found, *foreign]
     return [Problem(file=printable(p.file), reason=printable(p.reason)) for p in problems]
 
 
-def _problems(folder: Path, tool_version: str | None) -> list[Problem]:
-    manifest = _read_manifest(folder)
-    if isinstance(manifest, Problem):
-        return [manifest]
+def _problems(folder: Path, manifest: Manifest, tool_version: str | None) -> list[Problem]:
     data, broken = _read_files(folder, manifest)
     problems = [*_listing_problems(manifest), *broken]
     intervals = tool_version in (None, manifest.tool.version)
@@ -86,19 +89,20 @@ def _read_manifest(folder: Path) -> Manifest | Problem:
 
 
 def _listing_problems(manifest: Manifest) -> list[Problem]:
+    files = files_of(manifest.benchmark)
     listed = [entry.file for entry in manifest.files]
     problems = [
         Problem(file=MANIFEST, reason=f"lists {name!r}, which no release has")
-        for name in sorted(set(listed) - set(FILES))
+        for name in sorted(set(listed) - set(files))
     ]
     problems += [
         Problem(file=MANIFEST, reason=f"lists {name} {listed.count(name)} times")
-        for name in FILES
+        for name in files
         if listed.count(name) > 1
     ]
     problems += [
         Problem(file=MANIFEST, reason=f"does not list {name}")
-        for name in FILES
+        for name in files
         if name not in listed
     ]
     return problems
@@ -109,7 +113,7 @@ def _read_files(folder: Path, manifest: Manifest) -> tuple[dict[str, bytes], lis
     problems: list[Problem] = []
     for entry in manifest.files:
         # Only names that a release has are ever opened, whatever the manifest lists.
-        if entry.file not in FILES:
+        if entry.file not in files_of(manifest.benchmark):
             continue
         content = read_file(folder, entry.file)
         if isinstance(content, Problem):

@@ -21,7 +21,9 @@ def build(
             help="Closed study to take, by name or id; repeat for more.", show_default="all"
         ),
     ] = None,
-    benchmark: Annotated[str, typer.Option(help="Benchmark of the items: stride.")] = "stride",
+    benchmark: Annotated[
+        str, typer.Option(help="Benchmark of the items: stride, nextmotionqa, mrbench or t2mbench.")
+    ] = "stride",
     out: Annotated[
         Path | None,
         typer.Option(help="Folder to write.", show_default="releases/NAME-VERSION"),
@@ -49,7 +51,7 @@ def build(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a release: accepted items, anonymised labels, decisions, agreement. No motion data.
+    """Write a release: items, anonymised labels, decisions, agreement, lineage. No motion data.
 
     Example: `motionjury release build --study pilot --name my-stride --licence CC-BY-4.0`
     """
