@@ -163,14 +163,13 @@ def small_sample_warnings(ratings: Ratings, n_units: int, unit: str) -> list[str
     if 0 < n_units < FEW_UNITS:
         units = f"1 {unit} is" if n_units == 1 else f"{n_units} {unit}s are"
         found.append(f"only {units} resampled: intervals are rough below {FEW_UNITS}")
-    counts = ratings.pattern_counts
-    paired = counts.sum(axis=1) >= 2
-    used = counts[paired].sum(axis=0)
-    if ratings.n_pairable and (used > 0).sum() > 1:
+    codes = ratings.codes
+    paired = ratings.per_item >= 2
+    of_pairs = codes[paired]
+    used = np.bincount(of_pairs[of_pairs >= 0], minlength=ratings.q)
+    if (used > 0).sum() > 1:
         commonest = int(np.argmax(used))
-        others = counts.sum(axis=1) - counts[:, commonest]
-        items = np.bincount(ratings.pattern_of, minlength=len(counts))
-        rare = int(items[paired & (others > 0)].sum())
+        rare = int(((of_pairs >= 0) & (of_pairs != commonest)).any(axis=1).sum())
         if rare < RARE:
             items_carry = "1 item carries" if rare == 1 else f"{rare} items carry"
             found.append(

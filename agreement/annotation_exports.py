@@ -16,7 +16,8 @@ def label_studio_rows(path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]
     """Read a JSON export of Label Studio.
 
     Args:
-        path: A ``.json`` file: a list of tasks with their annotations.
+        path: A ``.json`` file: a list of tasks with their annotations (JSON), or of flat
+            annotations (JSON-MIN).
 
     Returns:
         One row per annotation: ``item`` (task id), ``rater`` (who completed it), one column per
@@ -28,7 +29,7 @@ def label_studio_rows(path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]
     """
     try:
         tasks = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"expected JSON: {error}", file=str(path)) from error
     if not isinstance(tasks, list):
         raise InputError("expected a list of Label Studio tasks", file=str(path))
@@ -36,6 +37,10 @@ def label_studio_rows(path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]
     cancelled = 0
     for number, task in enumerate(tasks, start=1):
         annotations = task.get("annotations") if isinstance(task, dict) else None
+        if isinstance(task, dict) and {"id", "annotator", "annotation_id"} <= task.keys():
+            rest = {name: v for name, v in task.items() if name not in ("id", "annotator")}
+            rows.append({"item": task["id"], "rater": task["annotator"], **rest})
+            continue
         if not isinstance(annotations, list) or "id" not in task:
             raise InputError(
                 "expected a task with id and annotations", file=str(path), place=f"task {number}"

@@ -16,7 +16,8 @@ MAX_CELLS = 50_000_000
 """Most cells (items times raters) that are held in memory."""
 MAX_LABELS = 2_000
 """Most distinct labels of a nominal, ordinal or ratio axis."""
-_LARGEST = 1e100  # squares and sums of labels must stay finite
+LARGEST = 1e100
+"""Largest size of a label or score: squares and sums must stay finite."""
 
 
 class Encoder:
@@ -110,8 +111,8 @@ class Encoder:
             if number is None or (axis.level == "ratio" and number < 0):
                 kind = "a number that is not negative" if axis.level == "ratio" else "a number"
                 raise self.error(f"label {text!r} on {axis.level} axis, expected {kind}", row)
-            if abs(number) > _LARGEST:
-                raise self.error(f"label {text!r}, expected at most {_LARGEST:g} in size", row)
+            if abs(number) > LARGEST:
+                raise self.error(f"label {text!r}, expected at most {LARGEST:g} in size", row)
             numbers[text] = number
         ordered = sorted(numbers, key=numbers.__getitem__)
         for first, second in pairwise(ordered):

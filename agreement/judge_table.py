@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from agreement.axis import MISSING_WORDS, as_number, canonical, identity
 from agreement.coefficient import Array
+from agreement.encoding import LARGEST
 from agreement.files import Table
 from agreement.ratings import natural_key
 from corpus.problems import InputError
@@ -258,12 +259,15 @@ class _Coder:
         found = {v for values in self.text.values() for v in values if v}
         if not found:
             raise InputError("every score is missing", file=reader.table.file)
-        numeric = {v for v in found if as_number(v) is not None}
+        sizes = {v: abs(number) for v in found if (number := as_number(v)) is not None}
+        numeric = set(sizes)
         words = positive is not None or bool(declared) or not numeric
         self.kind: Literal["numbers", "words"] = "words" if words else "numbers"
         self.labels = declared or tuple(sorted(found, key=natural_key))
         if not words and numeric != found:
             self._refuse(found - numeric, "expected a number as in other rows")
+        if not words:
+            self._refuse({v for v in found if sizes[v] > LARGEST}, f"expected up to {LARGEST:g}")
         if words:
             self._check(found, declared, positive)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from agreement.axis import Axis, Level
 from agreement.coefficient import Array, Statistic, make_statistic, pairing_reason, ratio
@@ -35,24 +36,27 @@ def krippendorff_alpha(ratings: Ratings, level: Level | None = None) -> Statisti
         ValueError: Ratio asked of labels that are no numbers, or of negative ones.
     """
     level = level or ratings.axis.level
-    counts = ratings.pattern_counts
-    given = counts.sum(axis=1)
+    given = (ratings.patterns >= 0).sum(axis=1).astype(np.float64)
     pairable = given >= 2
-    kept = np.where(pairable[:, None], counts, 0.0)
     scale = np.divide(1.0, given - 1.0, out=np.zeros_like(given), where=pairable)
-    if level == "ordinal":
-        sums, evaluate = _ordinal(kept, scale)
-    elif level == "interval":
-        sums, evaluate = _interval(kept, scale, _numbers(ratings.axis, level))
+    if level == "interval":
+        # Scores may be as many as there are ratings: no table of labels.
+        codes = np.where(pairable[:, None], ratings.patterns, -1)
+        sums, evaluate = _interval(codes, scale, _numbers(ratings.axis, level))
     else:
-        sums, evaluate = _fixed(kept, scale, _distance(ratings.axis, level))
+        kept = np.where(pairable[:, None], ratings.pattern_counts, 0.0)
+        sums, evaluate = (
+            _ordinal(kept, scale)
+            if level == "ordinal"
+            else _fixed(kept, scale, _distance(ratings.axis, level))
+        )
 
     def library() -> float:
         import krippendorff as reference
 
         return float(
             reference.alpha(
-                value_counts=counts[ratings.pattern_of],
+                value_counts=ratings.pattern_counts[ratings.pattern_of],
                 value_domain=_library_domain(ratings.axis, level),
                 level_of_measurement=level,
             )
@@ -110,13 +114,15 @@ def _fixed(kept: Array, scale: Array, distance: Array) -> tuple[Array, Callable[
     return np.column_stack([observed, kept]), evaluate
 
 
-def _interval(kept: Array, scale: Array, values: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """Sums: observed disagreement, n, sum and sum of squares; needs no table of labels."""
-    n_all = kept.sum()
-    centre = float((kept @ values).sum() / n_all) if n_all else 0.0
+def _interval(
+    codes: npt.NDArray[np.int32], scale: Array, values: Array
+) -> tuple[Array, Callable[[Array], Array]]:
+    """Sums: observed disagreement, n, sum and sum of squares."""
+    there = codes >= 0
+    centre = float(values[codes[there]].mean()) if there.any() else 0.0
     spread = float(np.ptp(values)) if len(values) else 0.0
-    x = (values - centre) / (spread or 1.0)
-    n, first, second = kept.sum(axis=1), kept @ x, kept @ x**2
+    x = np.where(there, np.append((values - centre) / (spread or 1.0), 0.0)[codes], 0.0)
+    n, first, second = there.sum(axis=1), x.sum(axis=1), (x**2).sum(axis=1)
     observed = 2.0 * (n * second - first**2) * scale
 
     def evaluate(sums: Array) -> Array:

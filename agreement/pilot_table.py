@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from agreement.axis import MISSING_WORDS, as_number, canonical
 from agreement.coefficient import Array
-from agreement.encoding import Encoder
+from agreement.encoding import LARGEST, Encoder
 from agreement.files import Table
 from agreement.ratings import natural_key
 from corpus.problems import InputError
@@ -187,8 +187,8 @@ def _numbers(table: Table, column: str | None, encoder: Encoder) -> Array:
         if text in MISSING_WORDS:
             continue
         number = as_number(text)
-        if number is None:
-            raise encoder.error(f"confidence {text!r}, expected a number", row)
+        if number is None or abs(number) > LARGEST:
+            raise encoder.error(f"confidence {text!r}, expected a number up to {LARGEST:g}", row)
         found[row] = number
     return found
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from agreement.files import read_table
 from corpus.problems import InputError
 from motionjury.commands.agreement import app
 
@@ -99,3 +100,17 @@ def test_potato_folder(tmp_path):
     one = run(tmp_path / "ann" / "annotated_instances.jsonl", "fluent", "nominal")
     assert "the rater is empty" in one
     assert "expected Potato's folder" in run(tmp_path / "ann", "fluent", "nominal")
+
+
+def test_label_studio_json_min(tmp_path):
+    path = tmp_path / "min.json"
+    rows = [
+        {"id": task, "annotator": who, "annotation_id": 10 * task + who, "fluent": "yes"}
+        for task in (1, 2)
+        for who in (7, 8)
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    found = read_table(path)
+    assert found.column("item") == [1, 1, 2, 2]
+    assert found.column("rater") == [7, 8, 7, 8]
+    assert found.column("fluent") == ["yes"] * 4

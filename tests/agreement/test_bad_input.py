@@ -3,6 +3,7 @@
 import csv
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from agreement.analysis import analyse
 from agreement.axis import Axis, canonical, identity
 from agreement.files import read_table
-from agreement.ratings import RatingRecord, from_records
+from agreement.ratings import RatingRecord, from_columns, from_records
 from agreement.registry import compute
 from corpus.problems import InputError
 from motionjury.commands.agreement import app
@@ -329,3 +330,18 @@ def test_columns_of_a_wide_table(tmp_path):
     assert guessed not in wide("--rater", "a,b")["warnings"]
     assert "'a' is named twice" in wide("--rater", "a,a,b")
     assert "'item' is also the item" in wide("--rater", "a,item")
+
+
+def test_a_hundred_thousand_items_of_continuous_scores():
+    rng = np.random.default_rng(0)
+    n = 100_000
+    scores = rng.normal(size=(n, 1)) + rng.normal(size=(n, 2))
+    ratings = from_columns(
+        Axis(name="score", level="interval"),
+        np.repeat(np.arange(n), 2).tolist(),
+        ["r1", "r2"] * n,
+        scores.ravel().tolist(),
+    )
+    found = analyse(ratings, resamples=0)
+    assert found.find("krippendorff_alpha", level="interval").value == pytest.approx(0.5, abs=0.02)
+    assert found.find("icc", type="ICC(1,1)").value == pytest.approx(0.5, abs=0.02)

@@ -293,6 +293,7 @@ def test_a_table_without_common_scores_is_all_null(tmp_path):
         ([("a", 1, 1)], ("--resamples", "-1"), "--resamples -1"),
         ([("a", 1, 1)], ("--human", "human,human"), "different columns"),
         ([("a", 1, 1), ("b", "inf", 2)], (), "row 3: 'inf' in column 'human'"),
+        ([("a", 1, 1), ("b", "1e200", 2)], (), "expected up to 1e+100"),
     ],
 )
 def test_what_is_refused_in_one_line(tmp_path, rows, options, part):

@@ -158,6 +158,12 @@ def test_a_rare_label_and_few_items_are_warned_of():
     assert any("undefined in" in w for w in rare.find("fleiss_kappa").warnings)
 
 
+def test_the_commonest_label_is_that_of_the_items_not_of_their_patterns():
+    rare = [["b", "b", "c"], ["b", "c", "b"], ["c", "b", "b"], ["b", "b", "b"], ["a", "b", "b"]]
+    warnings = analyse(table([*[["a", "a", "a"]] * 200, *rare]), resamples=0).warnings
+    assert any("only 5 items carry a label other than 'a'" in text for text in warnings)
+
+
 def test_units_are_drawn_multinomially():
     from agreement.kernel import draw, make_design
 

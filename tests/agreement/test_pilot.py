@@ -9,6 +9,8 @@ from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from agreement.calibration import calibrate, gamma_of_counts, mean_and_sd, wilson
+from agreement.files import read_table
+from agreement.pilot_table import PilotColumns, read_answers
 from agreement.rows import unit_design
 from corpus.problems import InputError
 from motionjury.commands.agreement import app
@@ -207,3 +209,11 @@ def test_mean_and_sd():
     assert mean_and_sd([]) == (None, None)
     assert mean_and_sd([0.5]) == (0.5, None)
     assert mean_and_sd([0.2, 0.4]) == pytest.approx((0.3, np.sqrt(0.02)))
+
+
+def test_a_confidence_too_large_to_compute_with(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("item,rater,correct,confidence\na,r1,1,1e300\n", encoding="utf-8")
+    columns = PilotColumns("item", "rater", correct="correct", confidence="confidence")
+    with pytest.raises(InputError, match=r"row 2.*1e\+100"):
+        read_answers(read_table(path), columns)
