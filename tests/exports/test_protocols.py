@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from sqlalchemy import select
 
 from audit.assignment import next_assignment
 from audit.joint import propose_version
@@ -28,6 +30,7 @@ from exports.verify import verify_release
 from motionjury.workspace import init_workspace
 from store.items import get_item
 from store.session import Database
+from store.tables import AssignmentRow
 from tests.audit.kinds import GOOD_ANSWERS, study_of
 from tests.audit.world import START, World
 from tests.exports.test_verify import forge, forge_rows, problems_of
@@ -90,9 +93,11 @@ def forge_items(folder: Path, benchmark: Benchmark, change: Callable[[list[Row]]
     forge(folder, "items.parquet", to_parquet(found, columns))
 
 
-@pytest.fixture
-def revised(base: Database, tmp_path: Path) -> tuple[World, Path]:
+@pytest.fixture(scope="module")
+def revised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Path]]:
     """T1 accepted, T2 rejected, T3 revised, edited jointly, judged again and accepted."""
+    place = tmp_path_factory.mktemp("revised")
+    base = init_workspace(place / "ws").db
     world = study_of(base, "expert_verification", items=1, attention=1, repeats=1, repeat_gap=1)
     said = {"choice": [ACCEPT] * 3, "caption": [ACCEPT, REJECT, EDIT], "correction": [ACCEPT, EDIT]}
     judge(world, lambda place, kind: [*said[kind], ACCEPT][place])
@@ -101,7 +106,14 @@ def revised(base: Database, tmp_path: Path) -> tuple[World, Path]:
         payload = {**get_item(session, old).payload, "corrupted": "a person sits down, on a chair"}
         propose_version(session, world.study, old, payload, WORDS, world.coordinator, START)
     judge(world, lambda _place, _kind: ACCEPT)
-    return world, finish(world, tmp_path / "r", "expert_verification")
+    yield world, finish(world, place / "r", "expert_verification")
+    base.close()
+
+
+@pytest.fixture
+def forged(revised: tuple[World, Path], tmp_path: Path) -> Path:
+    """A copy of that release to forge."""
+    return shutil.copytree(revised[1], tmp_path / "forged")
 
 
 @pytest.mark.parametrize("protocol", OTHERS)
@@ -192,7 +204,10 @@ def test_lineage_from_revise_to_accepted(revised: tuple[World, Path]) -> None:
     assert [row["outcome"] for row in versions] == ["revise", "accepted"]
     assert [row["edit_reason"] for row in versions] == [None, "edited jointly"]
     assert versions[0]["content"]["corrupted"] == "a person sits down 1 times"
-    # Labels of both versions; one expert's repeated answer to an item is in neither.
+    # Labels of both versions; of answers to attention items and to items shown again, none.
+    with world.db.read() as session:
+        given = Counter(session.scalars(select(AssignmentRow.purpose)))
+    assert given == {"work": 4 * 3, "attention": 3 * 3, "repeat": 3}
     labels = Counter(row["item_id"] for row in rows(out, "labels.jsonl"))
     assert set(labels.values()) == {3}
     assert len(labels) == 4
@@ -334,18 +349,17 @@ def _of(kind: str, /, **values: Any) -> Callable[[list[Row]], None]:
     ],
 )
 def test_a_careful_forgery_is_found(
-    revised: tuple[World, Path],
+    forged: Path,
     name: str,
     change: Callable[[list[Row]], Any],
     file: str,
     expected: str,
 ) -> None:
-    _world, out = revised
     if name == "items":
-        forge_items(out, "nextmotionqa", change)
+        forge_items(forged, "nextmotionqa", change)
     else:
-        forge_rows(out, f"{name}.jsonl", change)
-    found = problems_of(out)
+        forge_rows(forged, f"{name}.jsonl", change)
+    found = problems_of(forged)
     assert any(f == file and expected in reason for f, reason in found), found
 
 
