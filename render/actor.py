@@ -135,7 +135,7 @@ def skinned(actor: Actor, frame: int, out: NDArray[np.float32]) -> None:
 
 
 def outermost(actor: Actor, directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (T * D, 3) vertices: those furthest along each (D, 3) direction in every frame."""
+    """Return (T, D, 3): the vertex furthest along each (D, 3) direction in every frame."""
     from render import raster
 
     frames = len(actor.transforms)
@@ -144,7 +144,7 @@ def outermost(actor: Actor, directions: NDArray[np.float64]) -> NDArray[np.float
     for frame in range(frames):
         skinned(actor, frame, out)
         raster.furthest(out, directions, found[frame])
-    return found.reshape(-1, 3)
+    return found
 
 
 def grounded(actor: Actor) -> Actor:

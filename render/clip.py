@@ -273,10 +273,10 @@ class Stage:
         yaw = scene.heading(motion)
         edges, flat = scene.edge_directions(yaw), np.array([1.0, 0.0, 1.0])
         start = resampled.joint("pelvis")[:1] * flat
-        body = actor.outermost(self.actor, edges)
         # What lies furthest with height left out of account bounds the shadow on the floor.
-        shadow = actor.outermost(self.actor, edges * flat) * flat
-        seen = np.concatenate([start, body, shadow])
+        outer = actor.outermost(self.actor, np.concatenate([edges, edges * flat]))
+        outer[:, len(edges) :] *= flat
+        seen = np.concatenate([start, outer.reshape(-1, 3)])
         self.camera = scene.front_camera(seen, yaw, settings.size, scene.person_scale(motion))
         marks = Marks(settings.legend, settings.frame_counter, settings.frame_code)
         self._painter = Painter(self.actor, self.camera, chosen_backend(settings), marks)

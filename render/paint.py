@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from render import raster, scene
+from render import pixels, raster, scene
 from render.actor import Actor, skinned
 from render.marks import Marks
 
@@ -31,6 +31,7 @@ class BodyLayer(Protocol):
         light: NDArray[np.float32],
         points: NDArray[np.float32],
         box: NDArray[np.int64],
+        changed: NDArray[np.int32],
     ) -> None:
         """Draw one pose.
 
@@ -40,6 +41,7 @@ class BodyLayer(Protocol):
             light: (V,) brightness of each vertex.
             points: (V, 3) their projections, see ``raster.project``.
             box: Left, top, right, bottom in pixels around the body.
+            changed: Columns changed in each row, see ``pixels``; widened.
         """
         ...
 
@@ -64,6 +66,7 @@ class RasterLayer:
         light: NDArray[np.float32],
         points: NDArray[np.float32],
         box: NDArray[np.int64],
+        changed: NDArray[np.int32],
     ) -> None:
         """See ``BodyLayer``."""
         actor = self._actor
@@ -72,8 +75,9 @@ class RasterLayer:
             self._depth, self._bright, self._part, self._spans,
         )  # fmt: skip
         raster.resolve(
-            frame, self._bright, self._part, self._spans, actor.colours, box, self.samples
-        )
+            frame, self._bright, self._part, self._spans, actor.colours, box, self.samples,
+            changed,
+        )  # fmt: skip
 
 
 class Painter:
@@ -100,6 +104,8 @@ class Painter:
         size = camera.size
         self.actor, self.size, self.camera, self.backend = actor, size, camera, backend
         self._camera = camera.packed()
+        self._half_camera = camera.packed()
+        self._half_camera[4] /= 2
         self._lights = scene.lights(camera)
         self._ambient = np.array(scene.AMBIENT, dtype=np.float32)
         self._marks = marks or Marks()
@@ -111,64 +117,69 @@ class Painter:
         self._points = np.empty((count, 3), dtype=np.float32)
         self._floor = np.empty((count, 3), dtype=np.float32)
         self._light = np.empty(count, dtype=np.float32)
-        self._shadow = np.zeros((size, size), dtype=np.float32)
-        self._spare = np.zeros((size, size), dtype=np.float32)
+        self._strength = np.empty(count, dtype=np.float32)
+        self._shadow = np.zeros((size // 2, size // 2), dtype=np.float32)
+        self._spare = np.zeros((size // 2, size // 2), dtype=np.float32)
         self.samples = self._sampling(camera)
         self._layer = self._make_layer(backend)
         self._bytes = np.empty(size * size * 3 // 2, dtype=np.uint8)
-        whole = np.array([0, 0, size, size])
-        self._dirty = [whole]
-        self._convert([whole])
-        self._old: list[NDArray[np.int64]] = []
+        # Drawn in this frame, and what of the bytes is older than the frame.
+        self._changed = np.zeros((size, 2), dtype=np.int32)
+        self._stale = np.zeros((size, 2), dtype=np.int32)
+        self.replace_background(self.background)
 
     def replace_background(self, background: NDArray[np.uint8]) -> None:
         """Draw the following frames over another picture, (H, W, 3) uint8."""
         # The first background stays as it was for whoever took it.
         self.background = background.copy()
         self.frame[:] = self.background
-        self._old = []
-        self._convert([np.array([0, 0, self.size, self.size])])
+        pixels.unmark(self._changed, self.size)
+        pixels.mark(self._stale, np.array([0, 0, self.size, self.size]))
 
     def draw(self, frame: int) -> None:
         """Draw a frame into ``frame`` (H, W, 3) uint8 RGB over the static background."""
-        for box in self._old:
-            left, top, right, bottom = box
-            self.frame[top:bottom, left:right] = self.background[top:bottom, left:right]
-        world, points, floor = self._world, self._points, self._floor
-        actor = self.actor
+        changed, actor = self._changed, self.actor
+        rows = (self.size, self.size * 3)
+        pixels.restore(self.frame.reshape(rows), self.background.reshape(rows), changed)
+        np.minimum(self._stale[:, 0], changed[:, 0], out=self._stale[:, 0])
+        np.maximum(self._stale[:, 1], changed[:, 1], out=self._stale[:, 1])
+        pixels.unmark(changed, self.size)
+        world, points = self._world, self._points
         skinned(actor, frame, world)
         raster.shade(world, actor.faces, self._lights, self._ambient, self._normals, self._light)
         raster.project(world, self._camera, points)
         box = np.array(raster.bounds(points, 1, self.size, self.size))
-        shadow = self._draw_shadow(world, floor)
-        self._layer.draw(self.frame, world, self._light, points, box)
-        marked = self._marks.over(self.frame, frame)
-        self._dirty = [*self._old, box, shadow, *marked]
-        self._old = [box, shadow, *marked]
+        self._draw_shadow()
+        self._layer.draw(self.frame, world, self._light, points, box, changed)
+        for marked in self._marks.over(self.frame, frame):
+            pixels.mark(changed, marked)
 
     def i420(self) -> memoryview:
         """Return the frame last drawn as I420 bytes, limited-range BT.709."""
-        self._convert(_joined(self._dirty))
+        area, quarter = self.size**2, self.size**2 // 4
+        half = self.size // 2
+        luma = self._bytes[:area].reshape(self.size, self.size)
+        blue = self._bytes[area : area + quarter].reshape(half, half)
+        red = self._bytes[area + quarter :].reshape(half, half)
+        pixels.to_i420(self.frame, luma, blue, red, self._changed, self._stale)
+        pixels.unmark(self._stale, self.size)
         return self._bytes.data
 
-    def _draw_shadow(
-        self, world: NDArray[np.float32], floor: NDArray[np.float32]
-    ) -> NDArray[np.int64]:
-        height = np.maximum(world[:, 1], 0.0)
-        strength = (SHADOW[0] + (SHADOW[1] - SHADOW[0]) * np.exp(-height / SHADOW_HEIGHT)).astype(
-            np.float32
-        )
-        flat = world.copy()
-        flat[:, 1] = 0.0
-        raster.project(flat, self._camera, floor)
-        radius = max(1, round(self.size / 200))
-        box = np.array(raster.bounds(floor, 2 * radius + 2, self.size, self.size))
-        left, top, right, bottom = box
+    def _draw_shadow(self) -> None:
+        """Darken the floor under the body; at half the resolution, as it is soft."""
+        raster.drop(
+            self._world, self._half_camera, SHADOW[0], SHADOW[1], SHADOW_HEIGHT, self._floor,
+            self._strength,
+        )  # fmt: skip
+        radius = max(1, round(self.size / 400))
+        half = self.size // 2
+        box = np.array(raster.bounds(self._floor, 2 * radius + 2, half, half))
+        # An odd half has a column that ``bounds``, which gives even edges, would lie beyond.
+        left, top, right, bottom = box = np.minimum(box, half)
         if right > left and bottom > top:
-            raster.fill_shadow(floor, self.actor.faces, strength, box, self._shadow)
-            raster.blur(self._shadow, self._spare, bottom - top, right - left, radius)
-            raster.darken(self.frame, self._shadow, box)
-        return box
+            raster.fill_shadow(self._floor, self.actor.faces, self._strength, box, self._shadow)
+            pixels.blur(self._shadow, self._spare, bottom - top, right - left, radius)
+            pixels.darken(self.frame, self._shadow, box, self._changed)
 
     def _make_layer(self, backend: str) -> BodyLayer:
         if backend == "pyrender":
@@ -186,21 +197,3 @@ class Painter:
             left, top, right, bottom = raster.bounds(self._points, 1, self.size, self.size)
             largest = max(largest, (right - left) * (bottom - top) / self.size**2)
         return 1 if largest > LARGE else SAMPLES
-
-    def _convert(self, boxes: list[NDArray[np.int64]]) -> None:
-        area, quarter = self.size**2, self.size**2 // 4
-        half = self.size // 2
-        luma = self._bytes[:area].reshape(self.size, self.size)
-        blue = self._bytes[area : area + quarter].reshape(half, half)
-        red = self._bytes[area + quarter :].reshape(half, half)
-        for box in boxes:
-            raster.to_i420(self.frame, luma, blue, red, box)
-
-
-def _joined(boxes: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    """One box around all, where that is no more work than each by itself."""
-    stack = np.array(boxes)
-    around = np.concatenate([stack[:, :2].min(axis=0), stack[:, 2:].max(axis=0)])
-    areas = (stack[:, 2] - stack[:, 0]) * (stack[:, 3] - stack[:, 1])
-    whole = (around[2] - around[0]) * (around[3] - around[1])
-    return [around] if whole <= areas.sum() else boxes

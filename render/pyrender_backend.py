@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
+from render import pixels
 from render.actor import Actor
 from render.scene import Camera
 
@@ -83,6 +84,7 @@ class PyrenderLayer:
         light: NDArray[np.float32],
         points: NDArray[np.float32],
         box: NDArray[np.int64],
+        changed: NDArray[np.int32],
     ) -> None:
         """See ``render.paint.BodyLayer``."""
         self._data[:, :3] = world[self._vertex]
@@ -94,6 +96,7 @@ class PyrenderLayer:
         left, top, right, bottom = (int(edge) for edge in box)
         if right <= left or bottom <= top:
             return
+        pixels.mark(changed, box)
         renderer = self._renderer
         renderer.viewport_width = renderer.viewport_height = self._size
         # pyrender reads the depth of every pixel back; only the body's colours are wanted.

@@ -1,4 +1,4 @@
-"""Triangles to pixels on the processor: skinning, shading, z-buffer, shadow, I420.
+"""Triangles to pixels on the processor: skinning, shading, z-buffer, shadow.
 
 Compiled by numba and cached on disk (``NUMBA_CACHE_DIR`` moves the cache). No fast-math and no
 threads, so one machine always makes the same bytes.
@@ -15,7 +15,8 @@ import numpy as np
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _compiled(function: _F) -> _F:
+def compiled(function: _F) -> _F:
+    """Compile a function by numba, cached on disk where that can be."""
     try:
         return cast(_F, numba.njit(cache=True, error_model="numpy")(function))
     except RuntimeError:  # no place for the cache can be written to
@@ -28,7 +29,7 @@ EMPTY = 255
 """Value in the part buffer where nothing was drawn."""
 
 
-@_compiled
+@compiled
 def skin(rest: Any, joints: Any, weights: Any, transforms: Any, out: Any) -> None:
     """Linear blend skinning.
 
@@ -52,7 +53,7 @@ def skin(rest: Any, joints: Any, weights: Any, transforms: Any, out: Any) -> Non
         out[v, 0], out[v, 1], out[v, 2] = a, b, c
 
 
-@_compiled
+@compiled
 def furthest(vertices: Any, directions: Any, out: Any) -> None:
     """Find the vertex furthest along each direction.
 
@@ -72,7 +73,7 @@ def furthest(vertices: Any, directions: Any, out: Any) -> None:
             out[d, c] = vertices[at, c]
 
 
-@_compiled
+@compiled
 def shade(vertices: Any, faces: Any, lights: Any, ambient: Any, normals: Any, out: Any) -> None:
     """Brightness of every vertex under directional lights and a sky.
 
@@ -100,8 +101,8 @@ def shade(vertices: Any, faces: Any, lights: Any, ambient: Any, normals: Any, ou
             normals[v, 2] += z
     for v in range(vertices.shape[0]):
         x, y, z = normals[v, 0], normals[v, 1], normals[v, 2]
-        length = np.sqrt(x * x + y * y + z * z) + np.float32(1e-20)
-        x, y, z = x / length, y / length, z / length
+        shorten = np.float32(1) / (np.sqrt(x * x + y * y + z * z) + np.float32(1e-20))
+        x, y, z = x * shorten, y * shorten, z * shorten
         up = np.float32(0.5) + np.float32(0.5) * y
         total = ambient[0] + (ambient[1] - ambient[0]) * up
         for n in range(lights.shape[0]):
@@ -111,7 +112,7 @@ def shade(vertices: Any, faces: Any, lights: Any, ambient: Any, normals: Any, ou
         out[v] = total
 
 
-@_compiled
+@compiled
 def project(vertices: Any, camera: Any, out: Any) -> None:
     """Project world points.
 
@@ -133,7 +134,7 @@ def project(vertices: Any, camera: Any, out: Any) -> None:
         out[v, 2] = inverse
 
 
-@_compiled
+@compiled
 def bounds(points: Any, pad: int, width: int, height: int) -> tuple[int, int, int, int]:
     """Box of projected points: left, top, right, bottom in pixels, even, within the image."""
     left, top, right, bottom = 1e9, 1e9, -1e9, -1e9
@@ -147,19 +148,19 @@ def bounds(points: Any, pad: int, width: int, height: int) -> tuple[int, int, in
     return x0, y0, max(x1, x0), max(y1, y0)
 
 
-@_compiled
+@compiled
 def _crossing(share: Any, slope: Any, rise: Any) -> Any:
     """Bounds of the columns where a share is positive, and their step from row to row."""
     if slope == 0:
         slope = np.float32(1e-9)
-    at = -share / slope
-    step = -rise / slope
+    turned = np.float32(-1) / slope
+    at, step = share * turned, rise * turned
     if slope > 0:
         return at - SLACK, np.float32(1e15), step
     return np.float32(-1e15), at + SLACK, step
 
 
-@_compiled
+@compiled
 def fill(
     points: Any, faces: Any, parts: Any, light: Any, box: Any, samples: int,
     depth: Any, brightness: Any, part: Any, spans: Any,
@@ -229,7 +230,7 @@ def fill(
                 z = points[k, 2] + a * za + b * zb + zx * ahead
                 value = light[k] + a * la + b * lb + lx * ahead
                 depths, values, kinds = depth[row], brightness[row], part[row]
-                for column in range(left + first, left + last + 1):
+                for column in range(np.uint64(left + first), np.uint64(left + last + 1)):
                     if z > depths[column]:
                         depths[column] = z
                         values[column] = value
@@ -242,7 +243,39 @@ def fill(
             b += by
 
 
-@_compiled
+@compiled
+def drop(
+    world: Any, camera: Any, faint: float, dark: float, fade: float, points: Any, strength: Any
+) -> None:
+    """Drop vertices onto the floor and project them.
+
+    Args:
+        world: (V, 3) vertices.
+        camera: As for ``project``.
+        faint: Share of light that a vertex high up takes away.
+        dark: Share that one on the floor takes away.
+        fade: Height at which the difference has faded to 1/e, metres.
+        points: (V, 3) float32, filled as by ``project``.
+        strength: (V,) float32, filled with each vertex's share.
+    """
+    focal, cx, cy = camera[4, 0], camera[4, 1], camera[4, 2]
+    y = -camera[3, 1]
+    for v in range(world.shape[0]):
+        x, z = world[v, 0] - camera[3, 0], world[v, 2] - camera[3, 2]
+        depth = -(camera[2, 0] * x + camera[2, 1] * y + camera[2, 2] * z)
+        inverse = 1.0 / max(depth, 1e-3)
+        points[v, 0] = cx + focal * inverse * (
+            camera[0, 0] * x + camera[0, 1] * y + camera[0, 2] * z
+        )
+        points[v, 1] = cy - focal * inverse * (
+            camera[1, 0] * x + camera[1, 1] * y + camera[1, 2] * z
+        )
+        points[v, 2] = inverse
+        height = max(world[v, 1], np.float32(0))
+        strength[v] = faint + (dark - faint) * np.exp(-height / np.float32(fade))
+
+
+@compiled
 def fill_shadow(points: Any, faces: Any, strength: Any, box: Any, out: Any) -> None:
     """Draw the body's shadow: the strongest share at each pixel of the box.
 
@@ -290,56 +323,15 @@ def fill_shadow(points: Any, faces: Any, strength: Any, box: Any, out: Any) -> N
             low_b, high_b = low_b + step_b, high_b + step_b
             low_c, high_c = low_c + step_c, high_c + step_c
             shades = out[row]
-            for column in range(left + first, left + last + 1):
+            for column in range(np.uint64(left + first), np.uint64(left + last + 1)):
                 shades[column] = max(shades[column], value)
 
 
-@_compiled
-def blur(image: Any, spare: Any, height: int, width: int, radius: int) -> None:
-    """Box-blur the top left part of an image in place, twice along each axis."""
-    share = np.float32(1.0 / (2 * radius + 1))
-    for _ in range(2):
-        for y in range(height):
-            total = np.float32(0)
-            for x in range(-radius, width):
-                if x + radius < width:
-                    total += image[y, x + radius]
-                if x - radius - 1 >= 0:
-                    total -= image[y, x - radius - 1]
-                if x >= 0:
-                    spare[y, x] = total * share
-        for y in range(height):
-            for x in range(width):
-                image[y, x] = spare[y, x]
-        for x in range(width):
-            total = np.float32(0)
-            for y in range(-radius, height):
-                if y + radius < height:
-                    total += image[y + radius, x]
-                if y - radius - 1 >= 0:
-                    total -= image[y - radius - 1, x]
-                if y >= 0:
-                    spare[y, x] = total * share
-        for y in range(height):
-            for x in range(width):
-                image[y, x] = spare[y, x]
-
-
-@_compiled
-def darken(frame: Any, shadow: Any, box: Any) -> None:
-    """Darken an RGB frame (H, W, 3) uint8 by a shadow within a box."""
-    for y in range(box[1], box[3]):
-        for x in range(box[0], box[2]):
-            share = shadow[y - box[1], x - box[0]]
-            if share > 0.002:
-                for c in range(3):
-                    frame[y, x, c] = np.uint8(frame[y, x, c] * (1.0 - share) + 0.5)
-
-
-@_compiled
+@compiled
 def resolve(
-    frame: Any, brightness: Any, part: Any, spans: Any, colours: Any, box: Any, samples: int
-) -> None:
+    frame: Any, brightness: Any, part: Any, spans: Any, colours: Any, box: Any, samples: int,
+    changed: Any,
+) -> None:  # fmt: skip
     """Average the samples of each pixel over what the frame already shows.
 
     Args:
@@ -350,6 +342,7 @@ def resolve(
         colours: (P, 3) float32 sRGB 0 to 255 of each part.
         box: Left, top, right, bottom in pixels.
         samples: Samples per pixel along each axis.
+        changed: (H, 2) columns changed in each row, see ``pixels``; widened.
     """
     share = 1.0 / (samples * samples)
     half, quarter, one = np.float32(0.5), np.float32(0.25), np.float32(1)
@@ -358,27 +351,33 @@ def resolve(
         first, last = spans[top, 0], spans[top, 1]
         for row in range(top + 1, top + samples):
             first, last = min(first, spans[row, 0]), max(last, spans[row, 1])
-        for x in range(box[0] + first // samples, box[0] + last // samples + 1):
+        if last < first:
+            continue
+        start, stop = box[0] + first // samples, box[0] + last // samples + 1
+        changed[y, 0], changed[y, 1] = min(changed[y, 0], start), max(changed[y, 1], stop)
+        row_of, upper, high = frame[y], part[top], brightness[top]
+        lower, low = part[top + samples - 1], brightness[top + samples - 1]
+        for x in range(start, stop):
             if samples == 2:
-                left = (x - box[0]) * 2
-                which = part[top, left]
-                alike = part[top, left + 1] == which
-                if alike and part[top + 1, left] == which and part[top + 1, left + 1] == which:
+                # Unsigned, so that no index is looked at for being negative.
+                left, right = np.uint64((x - box[0]) * 2), np.uint64((x - box[0]) * 2 + 1)
+                which = upper[left]
+                if upper[right] == which and lower[left] == which and lower[right] == which:
                     if which == EMPTY:
                         continue
-                    p, q = brightness[top, left], brightness[top, left + 1]
-                    r, t = brightness[top + 1, left], brightness[top + 1, left + 1]
+                    p, q, r, t = high[left], high[right], low[left], low[right]
                     if max(max(p, q), max(r, t)) <= one:
                         light = (p + q + r + t) * quarter
-                        frame[y, x, 0] = np.uint8(colours[which, 0] * light + half)
-                        frame[y, x, 1] = np.uint8(colours[which, 1] * light + half)
-                        frame[y, x, 2] = np.uint8(colours[which, 2] * light + half)
+                        pixel, colour = row_of[np.uint64(x)], colours[which]
+                        pixel[0] = np.uint8(colour[0] * light + half)
+                        pixel[1] = np.uint8(colour[1] * light + half)
+                        pixel[2] = np.uint8(colour[2] * light + half)
                         continue
             covered = 0
             red = green = blue = 0.0
             for row in range(top, top + samples):
-                start = (x - box[0]) * samples
-                for column in range(start, start + samples):
+                corner = (x - box[0]) * samples
+                for column in range(corner, corner + samples):
                     which = part[row, column]
                     if which != EMPTY:
                         covered += 1
@@ -393,30 +392,3 @@ def resolve(
                 frame[y, x, 0] = np.uint8(frame[y, x, 0] * rest + red * share + 0.5)
                 frame[y, x, 1] = np.uint8(frame[y, x, 1] * rest + green * share + 0.5)
                 frame[y, x, 2] = np.uint8(frame[y, x, 2] * rest + blue * share + 0.5)
-
-
-@_compiled
-def to_i420(frame: Any, luma: Any, blue: Any, red: Any, box: Any) -> None:
-    """Convert a box of an RGB frame to limited-range BT.709 Y, Cb and Cr planes.
-
-    Args:
-        frame: (H, W, 3) uint8, H and W even.
-        luma: (H, W) uint8.
-        blue: (H / 2, W / 2) uint8, Cb.
-        red: (H / 2, W / 2) uint8, Cr.
-        box: Left, top, right, bottom in pixels, even.
-    """
-    for y in range(box[1], box[3], 2):
-        for x in range(box[0], box[2], 2):
-            rs = gs = bs = np.int32(0)
-            for dy in range(2):
-                for dx in range(2):
-                    r = np.int32(frame[y + dy, x + dx, 0])
-                    g = np.int32(frame[y + dy, x + dx, 1])
-                    b = np.int32(frame[y + dy, x + dx, 2])
-                    rs, gs, bs = rs + r, gs + g, bs + b
-                    luma[y + dy, x + dx] = (11966 * r + 40254 * g + 4064 * b + 1081344) >> 16
-            cb = (-6596 * rs - 22188 * gs + 28784 * bs + 33685504) >> 18
-            cr = (28784 * rs - 26145 * gs - 2639 * bs + 33685504) >> 18
-            blue[y // 2, x // 2] = min(max(cb, 0), 255)
-            red[y // 2, x // 2] = min(max(cr, 0), 255)

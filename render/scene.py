@@ -140,26 +140,8 @@ def lights(camera: Camera) -> NDArray[np.float32]:
 
 def background(camera: Camera) -> NDArray[np.uint8]:
     """Draw the floor and its grid, fading towards the horizon: (H, W, 3) uint8 RGB."""
-    centre = np.arange(camera.size) + 0.5 - camera.size / 2
-    x, y = np.meshgrid(centre / camera.focal, -centre / camera.focal)
-    rays = x[..., None] * camera.axes[0] + y[..., None] * camera.axes[1] - camera.axes[2]
-    down = np.minimum(rays[..., 1], -1e-6)
-    far = camera.eye[1] / -down
-    on_floor = rays[..., 1] < -1e-6
-    hit = camera.eye + far[..., None] * rays
-    depth = far[camera.size - 1].mean()
-    fade = np.where(on_floor, np.exp(-np.maximum(far / depth - 1.0, 0.0) * 0.32), 0.0)
-    share = np.zeros_like(fade)
-    for axis in (0, 2):
-        footprint = np.abs(np.gradient(hit[..., axis], axis=0)) + np.abs(
-            np.gradient(hit[..., axis], axis=1)
-        )
-        for spacing, half, strength in ((GRID, 0.006, 0.5), (2 * GRID, 0.011, 1.0)):
-            away = np.abs(hit[..., axis] - np.round(hit[..., axis] / spacing) * spacing)
-            cover = np.clip((half + footprint / 2 - away) / np.maximum(footprint, 1e-9), 0, 1)
-            cover *= np.minimum(1.0, 2 * half / np.maximum(footprint, 1e-9)) ** 0.5
-            cover *= np.clip(spacing / np.maximum(footprint, 1e-9) / 3 - 0.5, 0, 1)
-            share = np.maximum(share, cover * strength)
-    shown = FLOOR + (LINE - FLOOR) * share[..., None]
-    image = BACKDROP + (shown - BACKDROP) * fade[..., None]
-    return np.asarray(np.round(image), dtype=np.uint8)
+    from render import ground
+
+    image = np.empty((camera.size, camera.size, 3), dtype=np.uint8)
+    ground.draw(image, camera.packed(), GRID, np.stack([BACKDROP, FLOOR, LINE]))
+    return image

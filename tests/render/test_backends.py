@@ -39,8 +39,9 @@ def _drawn(stage, backend, frame):
     paper = np.full_like(painter.frame, 255)
     whole = np.array([0, 0, painter.size, painter.size])
     painter._layer.draw(
-        paper, painter._world, np.zeros_like(painter._light), painter._points, whole
-    )
+        paper, painter._world, np.zeros_like(painter._light), painter._points, whole,
+        painter._changed,
+    )  # fmt: skip
     return painter.frame.astype(int), paper[..., 0] < 160
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from render import raster
+from render import pixels, raster
 
 PLAIN = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 5], [100, 16, 16]])
 """Camera at z = 5 looking at the origin, focal length 100 px, image 32 x 32."""
@@ -60,7 +60,9 @@ def test_resolve_blends_an_edge_by_coverage():
     _, bright, part, spans = _fill(points, [[0, 1, 2], [0, 2, 3]], [0, 0], samples=2)
     frame = np.full((32, 32, 3), 100, dtype=np.uint8)
     colours = np.array([[200.0, 0.0, 50.0]], dtype=np.float32)
-    raster.resolve(frame, bright, part, spans, colours, np.array([0, 0, 32, 32]), 2)
+    changed = np.tile(np.int32([32, 0]), (32, 1))
+    raster.resolve(frame, bright, part, spans, colours, np.array([0, 0, 32, 32]), 2, changed)
+    assert changed[5].tolist() == [0, 9]
     assert frame[5, 4].tolist() == [200, 0, 50]
     assert frame[5, 8].tolist() == [150, 50, 75]
     assert frame[5, 9].tolist() == [100, 100, 100]
@@ -75,8 +77,9 @@ def test_i420_is_bt709_limited_range():
     )
     for colour in colours:
         frame = np.tile(colour.astype(np.uint8), (2, 2, 1))
+        whole = np.int32([[0, 2], [0, 2]])
         y, cb, cr = (np.zeros(s, dtype=np.uint8) for s in ((2, 2), (1, 1), (1, 1)))
-        raster.to_i420(frame, y, cb, cr, np.array([0, 0, 2, 2]))
+        pixels.to_i420(frame, y, cb, cr, whole, whole)
         red, green, blue = colour / 255
         luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue
         assert y[0, 0] == pytest.approx(16 + 219 * luma, abs=0.51)
@@ -84,19 +87,22 @@ def test_i420_is_bt709_limited_range():
         assert cr[0, 0] == pytest.approx(128 + 224 * (red - luma) / 1.5748, abs=0.51)
 
 
-def test_i420_touches_only_its_box():
+def test_i420_touches_only_what_changed_now_or_before():
     frame = np.full((8, 8, 3), 255, dtype=np.uint8)
     y, cb, cr = (np.zeros(s, dtype=np.uint8) for s in ((8, 8), (4, 4), (4, 4)))
-    raster.to_i420(frame, y, cb, cr, np.array([2, 4, 6, 8]))
-    assert np.argwhere(y == 235).min(axis=0).tolist() == [4, 2]
-    assert np.argwhere(y == 235).max(axis=0).tolist() == [7, 5]
-    assert (cb > 0).sum() == 4
+    now, before = (np.tile(np.int32([8, 0]), (8, 1)) for _ in range(2))
+    now[5], before[6] = (3, 5), (5, 6)
+    pixels.to_i420(frame, y, cb, cr, now, before)
+    assert np.flatnonzero((y == 235).any(axis=1)).tolist() == [4, 5, 6, 7]
+    assert np.flatnonzero(y[5]).tolist() == [2, 3, 4, 5]
+    assert np.flatnonzero(y[6]).tolist() == [4, 5]
+    assert (cb > 0).sum() == 3
 
 
 def test_blur_keeps_the_sum_and_the_middle():
     image = np.zeros((40, 40), dtype=np.float32)
     image[20, 20] = 1.0
-    raster.blur(image, np.empty_like(image), 40, 40, 3)
+    pixels.blur(image, np.empty_like(image), 40, 40, 3)
     assert image.sum() == pytest.approx(1.0, abs=1e-4)
     assert np.unravel_index(image.argmax(), image.shape) == (20, 20)
     assert image == pytest.approx(image[::1, ::1].T, abs=1e-6)
@@ -123,3 +129,19 @@ def test_shade_is_brightest_towards_the_light():
         lights = np.array([[0, 0, toward, 0.5]], dtype=np.float32)
         raster.shade(vertices, faces, lights, ambient, normals, out)
         assert out == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_soft_shadow_of_half_resolution_is_interpolated_and_marked():
+    frame = np.full((16, 16, 3), 200, dtype=np.uint8)
+    shadow = np.zeros((8, 8), dtype=np.float32)
+    shadow[:4, :4][1:3, 1:3] = 0.5
+    changed = np.tile(np.int32([16, 0]), (16, 1))
+    pixels.darken(frame, shadow, np.array([2, 3, 6, 7]), changed)
+    dark = 200 - frame[..., 0].astype(int)
+    assert dark[10, 8] == dark[9, 7] == 100
+    # A quarter of the way out: 0.75 of the share, at a corner its square; then 0.25.
+    assert (dark[9, 6], dark[8, 6], dark[9, 5]) == (75, 56, 25)
+    assert np.array_equal(dark[6:14, 4:12], dark[6:14, 4:12][::-1, ::-1])
+    assert dark.sum() == dark[7:13, 5:11].sum()
+    assert changed[9].tolist() == [5, 11]
+    assert changed[3].tolist() == [16, 0]
