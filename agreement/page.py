@@ -85,7 +85,7 @@ def _safe_link(address: str | None) -> str | None:
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{round(value, 3) + 0.0:.3f}".replace("-", "−")
+    return f"{value:z.3f}".replace("-", "−")
 
 
 def _percent(value: float | None) -> str:

@@ -238,4 +238,4 @@ def _percent(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
+    return f"{value:z.3f}".replace("-", "−")

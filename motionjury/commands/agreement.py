@@ -142,8 +142,8 @@ def print_analysis(analysis: Analysis, title: str) -> None:
     for row in analysis.coefficients:
         if not is_main(row, analysis):
             continue
-        value = "—" if row.value is None else f"{row.value:.3f}"
-        span = "" if row.ci is None else f"{row.ci[0]:.3f} … {row.ci[1]:.3f} ({row.method})"
+        value = "—" if row.value is None else f"{row.value:z.3f}"
+        span = "" if row.ci is None else f"{row.ci[0]:z.3f} … {row.ci[1]:z.3f} ({row.method})"
         note = "; ".join([*([row.reason] if row.reason else []), *row.warnings])
         table.add_row(describe(row, analysis), value, span, str(row.n), note)
     share = analysis.missing_share
