@@ -63,7 +63,7 @@ def new_page(chromium):
         context = chromium.new_context(**settings)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(45_000)
         return page
 
     yield open_page

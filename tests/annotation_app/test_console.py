@@ -102,7 +102,7 @@ def house(tmp_path_factory):
 def console(house, new_page):
     """Return a function that opens a page of the console as the coordinator."""
     page = new_page(viewport={"width": 1366, "height": 768})
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(45_000)
     page.goto(house.link("Cora"))
 
     def open_page(name: str, study: str = "Walk study"):
@@ -246,7 +246,7 @@ def test_joint_editing_makes_a_version_that_comes_back_blind(house, console, new
     page.get_by_label("What was changed, and why").fill("an adverb")
     # The invited expert says something; the coordinator reads it without a name.
     guest = new_page()
-    guest.set_default_timeout(20_000)
+    guest.set_default_timeout(45_000)
     guest.goto(house.link("Vera"))
     guest.get_by_role("button", name="Joint editing, item 1").click()
     guest.get_by_label("Remark", exact=True).fill("quickly, then")
@@ -299,7 +299,7 @@ def test_pause_and_unblind(house, console, new_page):
     page.get_by_role("button", name="Pause the study").click()
     page.get_by_text("The study is paused.").wait_for()
     guest = new_page()
-    guest.set_default_timeout(20_000)
+    guest.set_default_timeout(45_000)
     guest.goto(house.link(house.newcomer("Pia Waitwell")))
     guest.get_by_text("is paused; your answers are kept").wait_for()
     page.get_by_role("button", name="Go on").click()
@@ -352,7 +352,7 @@ def test_coordinators_and_analysts_get_the_report_and_experts_do_not(house):
 
 def test_german(house, new_page):
     page = new_page(locale="de-DE")
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(45_000)
     page.goto(house.link(house.newcomer("Uta Kranich")))
     page.locator(".mj[aria-busy=false] .count", has_text="Aufgabe 1 von 5").wait_for()
     page.keyboard.press("Enter")
@@ -374,7 +374,7 @@ def test_no_serious_fault_for_screen_readers_keyboards_and_eyes(house, new_page,
     if not AXE.is_file():
         pytest.skip("axe-core is not there; `npm ci` in annotation_app/player brings it")
     page = new_page(color_scheme=scheme, viewport={"width": 1366, "height": 768})
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(45_000)
     faults = {}
     page.goto(house.url)
     page.get_by_role("heading", name="Please open your personal link").wait_for()

@@ -172,7 +172,7 @@ def test_someone_signs_in_and_labels(service, new_page, tmp_path):
     process = site_module.start(built, tmp_path / "server.log", port=port)
     try:
         page = new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(45_000)
         service.claims = {"email": "stranger@example.org", "email_verified": True}
         page.goto(built.url)
         page.get_by_role("button", name="Sign in").click()

@@ -107,7 +107,7 @@ def with_gl(chromium, chromium_path):
 
 def open_desk(browser, site, name: str, height: int = 768):
     page = browser.new_page(viewport={"width": 1366, "height": height})
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(45_000)
     page.goto(site.link(name))
     desk(page, "Item 1 of")
     page.wait_for_function(f"() => {VIDEO}.readyState === 4 && {VIDEO}.currentTime > 0.05")
