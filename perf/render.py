@@ -75,17 +75,23 @@ def walk(travel: float, frames: int = FRAMES) -> Motion:
 
 def cost(call: Callable[[], object], repeats: int) -> Cost:
     """Median cost of a call; children that ended count."""
+    return costs([call], repeats)[0]
+
+
+def costs(calls: list[Callable[[], object]], repeats: int) -> list[Cost]:
+    """Median cost of each call; they take turns, so that other work on the machine hits all."""
 
     def processor() -> float:
         used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         return sum(u.ru_utime + u.ru_stime for u in used)
 
-    seen = []
+    seen: list[list[tuple[float, float]]] = [[] for _ in calls]
     for _ in range(repeats):
-        wall, own = time.perf_counter(), processor()
-        call()
-        seen.append((time.perf_counter() - wall, processor() - own))
-    return Cost(*(float(value) for value in np.median(seen, axis=0)))
+        for call, found in zip(calls, seen, strict=True):
+            wall, own = time.perf_counter(), processor()
+            call()
+            found.append((time.perf_counter() - wall, processor() - own))
+    return [Cost(*(float(value) for value in np.median(found, axis=0))) for found in seen]
 
 
 def said(name: str, value: Cost) -> None:
@@ -142,7 +148,6 @@ def clip_ratios(name: str, travel: float, repeats: int, folder: Path, common: bo
     """Print the whole clip against x264 alone and against pyrender as commonly used."""
     motion, out = walk(travel), folder / "clip.mp4"
     render_clip(motion, out, SETTINGS)
-    whole = cost(lambda: render_clip(motion, out, SETTINGS), repeats)
     posed = cost(lambda: Stage(motion, SETTINGS), repeats)
     stage = Stage(motion, SETTINGS)
     drawn = cost(lambda: [0 for _ in stage.planes()], repeats)
@@ -153,7 +158,7 @@ def clip_ratios(name: str, travel: float, repeats: int, folder: Path, common: bo
             for planes in frames:
                 pipe.write(planes)
 
-    alone = cost(encode, repeats)
+    whole, alone = costs([lambda: render_clip(motion, out, SETTINGS), encode], 2 * repeats)
     print(f"{name}: {FRAMES} frames, {out.stat().st_size / 1024:.0f} KiB")
     said("whole clip", whole)
     said("  of it pose and background", posed)
