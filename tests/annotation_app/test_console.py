@@ -214,6 +214,7 @@ def test_a_dispute_is_settled_with_a_reason(house, console):
                 submit(session, held.id, house.people[name], key, answers, {})
     page = console("disputes")
     page.locator("caption", has_text="1 item on which experts differ").wait_for()
+    page.get_by_text("1 × Yes, 1 × No").first.wait_for()
     text = main(page)
     assert "1 × Yes, 1 × No" in text
     assert not any(word in text for word in ("Quillfeather", "Oxbridge", "A1", "A2"))
