@@ -148,18 +148,20 @@ def main() -> None:
     """Run once and print JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--browsers", type=int, default=8)
-    parser.add_argument("--submits", type=int, default=15, help="of each browser")
+    parser.add_argument("--submits", type=int, default=15, help="of each browser; 0 for none")
     parser.add_argument("--think", type=float, default=4.0, help="mean pause at an item, seconds")
-    parser.add_argument("--items", type=int, default=500, help="for the memory")
+    parser.add_argument("--items", type=int, default=500, help="for the memory; 0 for none")
     options = parser.parse_args()
     found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 1)}
-    with tempfile.TemporaryDirectory() as folder:
-        found["submit_to_next_clip"] = browsers(
-            Path(folder), options.browsers, options.submits, options.think
-        )
-    found["load_after_browsers"] = round(os.getloadavg()[0], 1)
-    with tempfile.TemporaryDirectory() as folder:
-        found["memory"] = memory(Path(folder), options.items, experts=10)
+    if options.submits:
+        with tempfile.TemporaryDirectory() as folder:
+            found["submit_to_next_clip"] = browsers(
+                Path(folder), options.browsers, options.submits, options.think
+            )
+    found["load_between"] = round(os.getloadavg()[0], 1)
+    if options.items:
+        with tempfile.TemporaryDirectory() as folder:
+            found["memory"] = memory(Path(folder), options.items, experts=10)
     print(json.dumps(found, indent=2))
 
 
