@@ -27,11 +27,12 @@ _DESK = (
     "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.mj')).shadowRoot"
 )
 UNTIL_NEXT = f"""() => new Promise((resolve) => {{
-  const desk = {_DESK}, shown = () => desk.querySelector("video.shown");
-  const before = shown().src, began = performance.now();
+  const desk = {_DESK}, count = () => desk.querySelector(".count").textContent;
+  const before = count(), began = performance.now();
   const look = () => {{
-    const video = shown();
-    if (video && video.src !== before && video.readyState >= 3) resolve(performance.now() - began);
+    // The clip may be the same as before, so it is the item that tells.
+    const video = desk.querySelector("video.shown");
+    if (count() !== before && video?.readyState >= 3) resolve(performance.now() - began);
     else requestAnimationFrame(look);
   }};
   desk.querySelector(".submit").click();
