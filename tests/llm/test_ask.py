@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -237,14 +238,20 @@ def test_an_endpoint_that_dies_midway_ends_the_run_and_keeps_what_came(tmp_path)
 
 
 def test_scattered_failures_do_not_end_the_run():
+    in_order = threading.Lock()
+
     def script(body, number):
-        return failure(500) if number % 2 else completion(GOOD)
+        # One answer at a time: calls end about in the order they came, so never four bad in a row.
+        with in_order:
+            time.sleep(0.005)
+            return completion(GOOD) if number % 3 else failure(500)
 
     with FakeEndpoint(script) as endpoint:
-        replies = model(endpoint.url, concurrency=3, attempts=1).ask_many(
+        replies = model(endpoint.url, concurrency=4, attempts=1).ask_many(
             [request(i) for i in range(20)], Verdict
         )
-    assert coverage(replies).usable == 10
+    assert coverage(replies).counts["error"] == 7
+    assert coverage(replies).usable == 13
 
 
 def test_a_model_that_refuses_everything_is_said_and_counted(tmp_path):
