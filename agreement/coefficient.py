@@ -33,6 +33,8 @@ which none counts as 1.
 
 EPSILON = 1e-12
 """A denominator below this is zero: sums here are of order one and exact to about 1e-15."""
+FEWEST = 3
+"""Two points always lie on a line, so a correlation of fewer than three says nothing."""
 
 
 class Coefficient(Frozen):
@@ -84,6 +86,16 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     result = np.full(np.broadcast(numerator, denominator).shape, np.nan)
     np.divide(numerator, denominator, out=result, where=safe)
     return result
+
+
+def pearson_of_sums(sums: Array) -> Array:
+    """Pearson's r from sums (..., 6) of 1, x, y, xx, yy, xy; NaN where a side is constant."""
+    n = np.maximum(sums[..., 0], 1.0)
+    mean_x, mean_y = sums[..., 1] / n, sums[..., 2] / n
+    variance_x = np.maximum(sums[..., 3] / n - mean_x**2, 0.0)
+    variance_y = np.maximum(sums[..., 4] / n - mean_y**2, 0.0)
+    r = ratio(sums[..., 5] / n - mean_x * mean_y, np.sqrt(variance_x * variance_y))
+    return np.clip(r, -1.0, 1.0)
 
 
 def make_statistic(

@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from agreement.axis import Axis
-from agreement.coefficient import Array, Reason, Statistic, make_statistic, ratio
+from agreement.coefficient import (
+    FEWEST,
+    Array,
+    Reason,
+    Statistic,
+    make_statistic,
+    pearson_of_sums,
+    ratio,
+)
 from agreement.ratings import Ratings, from_columns
 
 MAX_RANKED_PATTERNS = 2_000
 """Most distinct pairs of scores for which rank correlations are resampled."""
-FEWEST = 3
-"""Two points always lie on a line, so a correlation of fewer than three says nothing."""
 
 
 def paired_scores(
@@ -77,14 +83,7 @@ def pearson_r(ratings: Ratings, raters: tuple[int, int] = (0, 1)) -> Statistic:
     x, y = pair.x, pair.y
     sums = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]) * pair.both[:, None]
 
-    def evaluate(s: Array) -> Array:
-        n = np.maximum(s[..., 0], 1.0)
-        mean_x, mean_y = s[..., 1] / n, s[..., 2] / n
-        return _correlation(
-            s[..., 3] / n - mean_x**2, s[..., 4] / n - mean_y**2, s[..., 5] / n - mean_x * mean_y
-        )
-
-    return pair.statistic("pearson_r", sums, evaluate, library)
+    return pair.statistic("pearson_r", sums, pearson_of_sums, library)
 
 
 def spearman_rho(ratings: Ratings, raters: tuple[int, int] = (0, 1)) -> Statistic:

@@ -15,16 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agreement.coefficient import Array, Coefficient, Reason
+from agreement.coefficient import FEWEST, Array, Coefficient, Reason, pearson_of_sums
 from agreement.judge_table import JudgeScores
 from agreement.kernel import Design
 from agreement.row_measures import (
-    FEWEST,
     average_of,
     cohen,
     mean_of,
     pearson,
-    pearson_of_sums,
     spearman,
 )
 from agreement.rows import RowStatistic, unit_design

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agreement.coefficient import Array, Reason, ratio
+from agreement.coefficient import FEWEST, Array, Reason, pearson_of_sums, ratio
 from agreement.rows import RowStatistic
-
-FEWEST = 3
-"""Two points always lie on a line, so a correlation of fewer than three says nothing."""
 
 
 def mean_of(name: str, values: Array, keep: Array | None = None, **params: Any) -> RowStatistic:
@@ -58,16 +55,6 @@ def pearson(x: Array, y: Array, keep: Array | None = None, **params: Any) -> Row
         "constant_input",
         _too_few(kept),
     )
-
-
-def pearson_of_sums(sums: Array) -> Array:
-    """Pearson's r from sums (..., 6) of 1, x, y, xx, yy, xy; NaN where a side is constant."""
-    n = np.maximum(sums[..., 0], 1.0)
-    mean_x, mean_y = sums[..., 1] / n, sums[..., 2] / n
-    variance_x = np.maximum(sums[..., 3] / n - mean_x**2, 0.0)
-    variance_y = np.maximum(sums[..., 4] / n - mean_y**2, 0.0)
-    r = ratio(sums[..., 5] / n - mean_x * mean_y, np.sqrt(variance_x * variance_y))
-    return np.clip(r, -1.0, 1.0)
 
 
 def spearman(x: Array, y: Array, keep: Array | None = None, **params: Any) -> RowStatistic:

@@ -204,25 +204,14 @@ def apply(session: Session, study: Study, actor: str | None, now: float) -> Clos
         Counts of outcomes and the items that stay.
     """
     protocol = PROTOCOLS[study.protocol]
-    given: dict[str, list[dict[str, Any]]] = {}
-    for label, _code, _record in counted_labels(session, study.id):
-        given.setdefault(label.item_id, []).append(label.answers)
-    work = (
-        select(ItemRow)
-        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
-        .where(
-            StudyItemRow.study_id == study.id,
-            StudyItemRow.purpose == "work",
-            StudyItemRow.withdrawn_at.is_(None),
-            ItemRow.id.not_in(select(DecisionRow.item_id).where(DecisionRow.study_id == study.id)),
-        )
-        .order_by(ItemRow.id)
-    )
+    query = select(DecisionRow.item_id).where(DecisionRow.study_id == study.id)
+    decided = set(session.scalars(query))
     outcomes: Counter[str] = Counter()
     incomplete = {}
     wanted = study.config.ratings_per_item
-    for row in session.scalars(work).all():
-        answers = given.get(row.id, [])
+    for row, answers in rated(session, study):
+        if row.id in decided:
+            continue
         if len(answers) < wanted:
             incomplete[row.id] = f"{len(answers)} of {wanted} ratings"
         elif row.state != "in_review":
@@ -232,6 +221,24 @@ def apply(session: Session, study: Study, actor: str | None, now: float) -> Clos
             record_decision(session, study, row.id, verdict, actor, now)
             outcomes[verdict.outcome] += 1
     return CloseReport(study_id=study.id, outcomes=dict(outcomes), incomplete=incomplete)
+
+
+def rated(session: Session, study: Study) -> list[tuple[ItemRow, list[dict[str, Any]]]]:
+    """Return the items of a study by id, each with the answers that count."""
+    answers: dict[str, list[dict[str, Any]]] = {}
+    for label, _code, _record in counted_labels(session, study.id):
+        answers.setdefault(label.item_id, []).append(label.answers)
+    query = (
+        select(ItemRow)
+        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
+        .where(
+            StudyItemRow.study_id == study.id,
+            StudyItemRow.purpose == "work",
+            StudyItemRow.withdrawn_at.is_(None),
+        )
+        .order_by(ItemRow.id)
+    )
+    return [(row, answers.get(row.id, [])) for row in session.scalars(query)]
 
 
 def record_decision(

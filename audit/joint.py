@@ -13,13 +13,14 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from audit.adjudication import rated
 from audit.answers import plain_text
 from audit.blind import BlindItem, blind_for
 from audit.people import AccessError, require, require_actor
 from audit.protocols.registry import PROTOCOLS
 from audit.ratings import counted_labels
 from audit.records import Study, StudyError, clock, get_study
-from audit.versions import child_of, judges_of, propose_version, rated, to_revise, wants_revision
+from audit.versions import child_of, judges_of, propose_version, to_revise, wants_revision
 from benchmarks.items import Frozen
 from store.events import log
 from store.tables import JointNoteRow, JointSeatRow

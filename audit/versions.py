@@ -13,13 +13,12 @@ from pydantic import BaseModel, ValidationError
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from audit.adjudication import decide, record_decision
+from audit.adjudication import decide, rated, record_decision
 from audit.answers import plain_text
 from audit.disputes import judged_item
 from audit.lifecycle import group_key
 from audit.people import require_actor
 from audit.protocols.registry import PROTOCOLS
-from audit.ratings import counted_labels
 from audit.records import Study, StudyError, as_study, clock, conditions_of, locked_study
 from audit.shown import kind_of
 from benchmarks.items import Item, Provenance, make_item
@@ -149,24 +148,6 @@ def to_revise(session: Session, study: Study, item_id: str) -> StudyItemRow:
         if row.id == item_id and (row.state == "revise" or wants_revision(study, row, given)):
             return place
     raise StudyError(f"item {item_id} is not to be revised")
-
-
-def rated(session: Session, study: Study) -> list[tuple[ItemRow, list[dict[str, Any]]]]:
-    """Return the items of a study by id, each with the answers that count."""
-    answers: dict[str, list[dict[str, Any]]] = {}
-    for label, _code, _record in counted_labels(session, study.id):
-        answers.setdefault(label.item_id, []).append(label.answers)
-    query = (
-        select(ItemRow)
-        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
-        .where(
-            StudyItemRow.study_id == study.id,
-            StudyItemRow.purpose == "work",
-            StudyItemRow.withdrawn_at.is_(None),
-        )
-        .order_by(ItemRow.id)
-    )
-    return [(row, answers.get(row.id, [])) for row in session.scalars(query)]
 
 
 def wants_revision(study: Study, row: ItemRow, given: list[dict[str, Any]]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,25 @@ WorkspaceOption = Annotated[
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 """``--json`` of every command that prints a result."""
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr while something is done; nothing where stderr is no terminal.
+
+    Args:
+        what: What is being done, before the bar.
+
+    Yields:
+        A function to call with how many are done and how many there are.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    quiet = not sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def print_json(value: Any) -> None:

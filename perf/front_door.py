@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import statistics
 import subprocess
@@ -101,7 +100,7 @@ def submits(workspace: Path) -> None:
     from tests.annotation_app import test_browser as steps
     from tests.annotation_app.conftest import FLAGS
 
-    path = os.environ.get("MOTIONJURY_CHROMIUM") or shutil.which("chromium")
+    path = site_module.find_chromium()
     if path is None:
         print("submit to next clip: not run, no Chromium found")
         return

@@ -6,7 +6,6 @@ import hashlib
 import json
 import random
 import re
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,15 @@ from motionjury.workspace import init_workspace
 from store.clips import add_clips, add_media
 from store.items import add_items
 from tests.annotation_app.conftest import FLAGS
-from tests.annotation_app.site import FPS, FRAMES, SIZE, Site, numbered_clip, stride_item
+from tests.annotation_app.site import (
+    FPS,
+    FRAMES,
+    SIZE,
+    Site,
+    find_chromium,
+    numbered_clip,
+    stride_item,
+)
 
 STUDY = "Long study"
 CLIPS = 8
@@ -98,8 +105,7 @@ def _clip(session: Any, site: Site, number: int) -> None:
 
 def launch_browser(playwright: Any) -> Any:
     """Start the Chromium of this machine."""
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    return playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
 
 
 @dataclass

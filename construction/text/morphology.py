@@ -106,15 +106,6 @@ def readings(word: str) -> tuple[Reading, ...]:
     return _readings().get(word, ())
 
 
-def as_tag(word: str, tag: Tag) -> str | None:
-    """Return the lemma of a word read with one tag, or None.
-
-    >>> as_tag("knelt", "VBD"), as_tag("table", "VBZ")
-    ('kneel', None)
-    """
-    return next((r.lemma for r in readings(word) if r.tag == tag), None)
-
-
 def inflect(lemma: str, tag: Tag) -> str | None:
     """Inflect a known verb.
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +10,7 @@ import typer
 
 from corpus.formats.source import ReadOptions, Unit, Up
 from corpus.problems import InputError
-from motionjury.options import JsonOption, WorkspaceOption, print_json, print_problems
+from motionjury.options import JsonOption, WorkspaceOption, bar, print_json, print_problems
 
 if TYPE_CHECKING:
     from corpus.clips import Clip
@@ -63,7 +61,7 @@ def inspect_command(
     from corpus.reading import inspect_path
 
     options = read_options(fps, up, unit)
-    with _progress("reading") as tell:
+    with bar("reading") as tell:
         inspection = inspect_path(path, options, format_name=format_name, progress=tell)
     # One refused file is said once, by the error itself.
     alone = not inspection.clips and len(inspection.problems) == 1
@@ -109,7 +107,7 @@ def import_command(
         raise InputError(f"--name: expected a name without ':' and '#', got {name!r}")
     opened = open_workspace(workspace)
     options = read_options(fps, up, unit)
-    with _progress("reading") as tell:
+    with bar("reading") as tell:
         reading = read_path(
             path,
             options,
@@ -237,15 +235,3 @@ def _print_clips(clips: list[Clip], captions: dict[str, int]) -> None:
             str(captions.get(clip.id, 0)),
         )
     Console().print(table)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr while clips are read; nothing where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    quiet = not sys.stderr.isatty()
-    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

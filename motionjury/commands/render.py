@@ -24,7 +24,6 @@ from motionjury.commands.render_options import (
     UpOption,
     VideoFpsOption,
     ViewOption,
-    bar,
     body_fields,
     check_out,
     failures,
@@ -34,7 +33,7 @@ from motionjury.commands.render_options import (
     settings_of,
 )
 from motionjury.commands.render_pictures import glb_command, keyframes_command, strip_command
-from motionjury.options import JsonOption, WorkspaceOption, print_json, print_problems
+from motionjury.options import JsonOption, WorkspaceOption, bar, print_json, print_problems
 
 if TYPE_CHECKING:
     from corpus.clips import Clip
@@ -147,10 +146,9 @@ def all_command(
     )  # fmt: skip
     with opened.db.read() as session:
         clips = list_clips(session, corpus)
-    if study is not None:
-        with opened.db.read() as session:
+        if study is not None:
             wanted = study_clips(session, study)
-        clips = [clip for clip in clips if clip.id in wanted]
+            clips = [clip for clip in clips if clip.id in wanted]
     with bar("rendering") as tell:
         results = render_into_workspace(opened, clips, settings, workers, tell, cluster)
     problems = [result.problem for result in results if result.problem is not None]

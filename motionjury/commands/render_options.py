@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -168,19 +168,6 @@ def failures(out: Path) -> Iterator[None]:
         raise typer.Exit(1) from error
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", file=str(out)) from error
-
-
-@contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr; nothing where stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def far_joints(fit_error_mm: dict[str, float]) -> dict[str, float]:

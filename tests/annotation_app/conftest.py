@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
 from tests.annotation_app import site as site_module
@@ -35,10 +32,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def chromium_path():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("MOTIONJURY_CHROMIUM") or next(
-        filter(None, map(shutil.which, names)), None
-    )
+    path = site_module.find_chromium()
     if path is None:
         pytest.skip("no Chromium found (set MOTIONJURY_CHROMIUM)")
     return path

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -32,6 +34,13 @@ ROOT = Path(__file__).resolve().parents[2]
 FRAMES, FPS, SIZE = 60, 30.0, 256
 BITS = 8
 HOSTILE = '<script>window.hacked = 1</script><img src=x onerror="window.hacked=1"> waves & bows'
+
+
+def find_chromium() -> str | None:
+    """Return the Chromium to drive: MOTIONJURY_CHROMIUM, else one on the PATH, else None."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    return os.environ.get("MOTIONJURY_CHROMIUM") or found
 
 
 def numbered_clip(path: Path, tint: int) -> None:
