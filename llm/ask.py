@@ -13,11 +13,12 @@ from typing import Any, Generic, Literal, NamedTuple
 from pydantic import BaseModel
 
 from corpus.problems import InputError
-from llm.budget import Account, Budget, Estimate, estimate
+from llm.attempts import Gate
+from llm.budget import Account, Budget, Estimate, cost, estimate
 from llm.cache import ResponseCache
-from llm.call import Call, Gate, Settled
+from llm.call import Call, Settled
 from llm.client import Endpoint
-from llm.outcome import OutcomeKind, Reply, T
+from llm.outcome import OutcomeKind, Reply, T, Usage
 from llm.requests import Question, Request
 from llm.settings import LlmSettings
 from llm.structured import check_reply
@@ -59,13 +60,22 @@ class LanguageModel:
         Args:
             settings: Endpoint, model and limits.
             cache: Where answers are kept; None keeps none.
-            budget: The most one ``ask_many`` may use.
+            budget: The most one ``ask_many`` may use; may be set anew between runs.
             environ: Environment that holds the key; the process's own by default.
         """
         self.settings = settings
         self.cache = cache
         self.budget = budget or Budget()
+        self.spent = Usage(prompt=0, completion=0)
+        """Tokens used by all runs so far, reckoned where the endpoint did not count them."""
+        self.calls = 0
+        """HTTP requests made by all runs so far."""
         self._environ = environ
+
+    @property
+    def usd(self) -> float | None:
+        """US dollars spent by all runs so far; None where a price is unknown."""
+        return cost(self.spent, self.settings)
 
     def estimate(self, requests: Sequence[Request], schema: type[BaseModel]) -> Estimate:
         """Say what ``ask_many`` would cost; nothing is sent. See ``llm.budget.estimate``."""
@@ -95,7 +105,12 @@ class LanguageModel:
         """
         run = _Run(self, requests, schema, progress)
         if run.waiting:
-            _run_apart(run.ask(self.settings.api_key(self._environ)))
+            account = Account(self.budget, self.settings)
+            try:
+                run_apart(run.ask(self.settings.api_key(self._environ), account))
+            finally:
+                self.spent += account.spent
+                self.calls += account.calls
         return run.replies()
 
 
@@ -111,7 +126,6 @@ class _Run(Generic[T]):
     ) -> None:
         self._settings = model.settings
         self._cache = model.cache
-        self._budget = model.budget
         self._schema = schema
         self._progress = progress
         self._requests = requests
@@ -132,10 +146,9 @@ class _Run(Generic[T]):
         """Return the replies in the order of the requests."""
         return [self._found[place] for place in range(len(self._requests))]
 
-    async def ask(self, key: str) -> None:
+    async def ask(self, key: str, account: Account) -> None:
         """Ask what the cache does not answer, so many at a time."""
         gate = Gate(lambda why: self._tell("stopped", "", why))
-        account = Account(self._budget, self._settings)
         todo = iter(self.waiting.values())
         workers = min(self._settings.concurrency, len(self.waiting))
         try:
@@ -207,8 +220,8 @@ class _Run(Generic[T]):
             self._progress(Event(kind, request_id, len(self._found), len(self._requests), detail))
 
 
-def _run_apart(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, in a thread of its own where this one already has a running loop."""
+def run_apart(work: Coroutine[Any, Any, None]) -> None:
+    """Run ``work`` to its end, in a thread of its own where this one already has a running loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

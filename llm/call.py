@@ -2,57 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import random
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple
 
+from llm.attempts import Gate, UnsentError, persist
 from llm.budget import Account, call_bound
 from llm.client import Endpoint, RawReply
 from llm.outcome import Reply, T, Usage
 from llm.requests import Question
-from llm.retry import CallError, delay
+from llm.retry import CallError
 from llm.settings import LlmSettings
 from llm.structured import Checked, check_reply, repair_text
 
 _MOST_REPAIR_CHARS = 4_000
-
-
-class Gate:
-    """What the calls of one run share: whether to go on, and until when the server wants quiet."""
-
-    def __init__(self, on_stop: Callable[[str], None]) -> None:
-        """Open the gate; ``on_stop`` is told once why it closes."""
-        self._closed = asyncio.Event()
-        self._quiet_until = 0.0
-        self._on_stop = on_stop
-        self.why = ""
-        """Why the run stopped; empty while it goes on."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing more may be sent."""
-        return self._closed.is_set()
-
-    def close(self, why: str) -> None:
-        """Send nothing more; what is under way may still come in."""
-        if not self.closed:
-            self.why = why
-            self._closed.set()
-            self._on_stop(why)
-
-    def quiet(self, seconds: float) -> None:
-        """Keep every call of the run from starting for so long."""
-        self._quiet_until = max(self._quiet_until, time.monotonic() + seconds)
-
-    async def wait(self, seconds: float = 0.0) -> None:
-        """Wait so long and until quiet is over, or until the gate closes."""
-        until = time.monotonic() + seconds
-        while (left := max(until, self._quiet_until) - time.monotonic()) > 0 and not self.closed:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closed.wait(), left)
 
 
 class Settled(NamedTuple, Generic[T]):
@@ -101,7 +64,7 @@ class Call(Generic[T]):
         body = self._question.body()
         try:
             raw = await self._turn(body)
-        except _UnsentError as error:
+        except UnsentError as error:
             return Settled(Reply("", "error", None, f"not sent: {error}"), failed=False)
         except CallError as error:
             return Settled(Reply("", "error", None, error.reason), failed=True)
@@ -133,7 +96,7 @@ class Call(Generic[T]):
         turn = [{"role": "assistant", "content": said}, {"role": "user", "content": asked}]
         try:
             second = await self._turn({**body, "messages": [*body["messages"], *turn]}, turn)
-        except (_UnsentError, CallError) as error:
+        except (UnsentError, CallError) as error:
             reason = f"{checked.reason}; the repair turn failed: {error}"
             return raw, Checked("invalid", None, reason, checked.stripped), False
         return second, self._check(second), True
@@ -141,45 +104,14 @@ class Call(Generic[T]):
     async def _turn(self, body: dict[str, Any], extra: Sequence[dict[str, str]] = ()) -> RawReply:
         texts = [message["content"] for message in extra]
         most = call_bound(self._question, self._settings, texts)
-        attempt = 0
-        while True:
-            await self._gate.wait()
-            if self._gate.closed:
-                raise _UnsentError(self._gate.why)
-            if forbidden := await self._account.take(most):
-                self._gate.close(forbidden)
-                raise _UnsentError(forbidden)
-            attempt += 1
-            self._attempts += 1
-            try:
-                raw = await self._endpoint.attempt(body)
-            except CallError as error:
-                await self._account.settle(most, None, most if error.billed else None)
-                await self._after(error, attempt)
-            else:
-                await self._account.settle(most, raw.usage, most)
-                self._used.append(raw.usage)
-                return raw
 
-    async def _after(self, error: CallError, attempt: int) -> None:
-        """Wait before the next attempt, or raise when there is none."""
-        if error.kind == "fatal":
-            self._gate.close(error.reason)
-        if error.kind != "transient" or attempt >= self._settings.attempts:
-            raise error
-        cap = self._settings.retry_after_cap_s
-        wait = delay(attempt, error.retry_after_s, cap, random.random())
-        asked = ""
-        if error.retry_after_s is not None:
-            self._gate.quiet(wait)
-            asked = f", as the server asked ({error.retry_after_s:g} s)"
-            if error.retry_after_s > cap:
-                asked = f" though the server asked for {error.retry_after_s:g} s (cap {cap:g} s)"
-        self._on_retry(
-            f"attempt {attempt} of {self._settings.attempts} failed: {error.reason}; "
-            f"next in {wait:.1f} s{asked}"
-        )
-        await self._gate.wait(wait)
+        async def send() -> RawReply:
+            self._attempts += 1
+            return await self._endpoint.attempt(body)
+
+        raw = await persist(send, most, self._settings, self._account, self._gate, self._on_retry)
+        self._used.append(raw.usage)
+        return raw
 
     def _usage(self) -> Usage | None:
         """Add up the turns; None when the endpoint left one uncounted."""
@@ -187,7 +119,3 @@ class Call(Generic[T]):
         if not counted or len(counted) < len(self._used):
             return None
         return sum(counted[1:], start=counted[0])
-
-
-class _UnsentError(Exception):
-    """The run stopped, or the budget forbids the call."""

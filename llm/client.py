@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
-from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.items import Frozen
 from llm.outcome import Usage
@@ -36,6 +37,15 @@ class RawReply(Frozen):
     """Build of the server."""
     request_id: str | None
     """The server's name for the request."""
+    usage: Usage | None
+    """Tokens; null where the server did not count them."""
+
+
+class Vectors(NamedTuple):
+    """What one successful attempt at embeddings brought."""
+
+    rows: tuple[tuple[float, ...], ...]
+    """One vector for each text, as the server sent it."""
     usage: Usage | None
     """Tokens; null where the server did not count them."""
 
@@ -85,6 +95,37 @@ class Endpoint:
             CallError: No reply came: refused connection, timeout, HTTP error, a body that is cut,
                 too large or not what the API promises.
         """
+        # As extra_body it goes out as it stands; typed, every part would be walked through the
+        # library's request types, a third of the time of a call.
+        got = await self._guarded(
+            lambda client: client.chat.completions.with_raw_response.create(
+                model=body["model"], messages=[], extra_body=body
+            )
+        )
+        return read_completion(self._json(got.content), got.headers.get("x-request-id"), self.clean)
+
+    async def embeddings(self, texts: Sequence[str]) -> Vectors:
+        """Make one attempt at the embeddings of some texts.
+
+        Args:
+            texts: Texts, none of them empty.
+
+        Returns:
+            One vector for each text, in order.
+
+        Raises:
+            CallError: As for ``attempt``, and when vectors are missing or not alike.
+        """
+        given = list(texts)
+        got = await self._guarded(
+            lambda client: client.embeddings.with_raw_response.create(
+                model=self._settings.model, input=given, encoding_format="float"
+            )
+        )
+        return read_vectors(self._json(got.content), len(given), self.clean)
+
+    async def _guarded(self, send: Callable[[AsyncOpenAI], Awaitable[Any]]) -> Any:
+        """Send within the time limit; every failure becomes a ``CallError``."""
         import openai
 
         if self._client is None:
@@ -93,11 +134,7 @@ class Endpoint:
         try:
             # The library's timeout is for each read; a server that drips is ended by this one.
             async with asyncio.timeout(self._settings.timeout_s):
-                # As extra_body it goes out as it stands; typed, every part would be walked through
-                # the library's request types, a third of the time of a call.
-                got = await self._client.chat.completions.with_raw_response.create(
-                    model=body["model"], messages=[], extra_body=body
-                )
+                return await send(self._client)
         except TimeoutError:
             raise CallError("transient", late, billed=True) from None
         except openai.APITimeoutError as error:
@@ -113,8 +150,6 @@ class Endpoint:
             sent = _was_sent(error)
             what = "the reply was cut" if sent else "no connection"
             raise CallError("transient", f"{what}: {words}", billed=sent) from None
-        request_id = got.headers.get("x-request-id")
-        return self._read(got.content, request_id)
 
     def clean(self, text: str) -> str:
         """Return words fit for a message: one line, bounded, without key or picture data."""
@@ -133,14 +168,13 @@ class Endpoint:
         words = self.clean(str(message))
         return status_error(error.status_code, named, words, dict(error.response.headers))
 
-    def _read(self, content: bytes, request_id: str | None) -> RawReply:
+    def _json(self, content: bytes) -> Any:
         try:
-            body = json.loads(self._without_key(content.decode("utf-8")))
+            return json.loads(self._without_key(content.decode("utf-8")))
         except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
             words = self.clean(str(error))
             reason = f"the body is no UTF-8 JSON: {words}"
             raise CallError("transient", reason, billed=True) from None
-        return read_completion(body, request_id, self.clean)
 
 
 def read_completion(
@@ -179,6 +213,51 @@ def read_completion(
         fingerprint=_string(body.get("system_fingerprint")),
         request_id=request_id,
         usage=_usage(body.get("usage")),
+    )
+
+
+def read_vectors(body: Any, wanted: int, clean: Callable[[str], str] = str) -> Vectors:
+    """Read the JSON of an embeddings reply.
+
+    Args:
+        body: The decoded body.
+        wanted: Texts that were sent.
+        clean: Makes a server's words fit for a message.
+
+    Returns:
+        The vectors in the order of the texts.
+
+    Raises:
+        CallError: It is no embeddings reply, a vector is missing, or vectors are not finite numbers
+            of one length.
+    """
+    if not isinstance(body, dict):
+        raise CallError("transient", "the body is no JSON object", billed=True)
+    if isinstance(body.get("error"), dict):
+        words = clean(str(body["error"].get("message")))
+        raise CallError("transient", f"an error came as a success: {words}")
+    data = body.get("data")
+    rows = [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
+    by_place = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows)}
+    vectors = [by_place.get(place) for place in range(wanted)]
+    if len(rows) != wanted or not all(_is_vector(v, vectors[0]) for v in vectors):
+        reason = f"expected {wanted} vectors of finite numbers, all of one length"
+        raise CallError("rejected", reason, billed=True)
+    usage = body.get("usage")
+    tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    counted = isinstance(tokens, int) and tokens >= 0
+    return Vectors(
+        rows=tuple(tuple(v) for v in vectors if v is not None),
+        usage=Usage(prompt=tokens, completion=0) if counted and tokens is not None else None,
+    )
+
+
+def _is_vector(value: Any, first: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and isinstance(first, list)
+        and len(value) == len(first) > 0
+        and all(type(x) in (int, float) and math.isfinite(x) for x in value)
     )
 
 
