@@ -18,6 +18,8 @@ KEY_ENV = "OPENAI_API_KEY"
 """Environment variable of the key when none is named."""
 URL_ENV = "OPENAI_BASE_URL"
 """Environment variable of the endpoint when the settings name none."""
+STAGES = "stages"
+"""Table under ``[llm]`` whose tables override settings for one stage of drafting or judging."""
 NO_KEY = "EMPTY"
 """Sent to servers that want no key; the client library refuses an empty one."""
 
@@ -138,13 +140,15 @@ def llm_settings(
         overrides: Settings by name that win over the table; null values are ignored.
 
     Returns:
-        The settings, or None where nothing names an endpoint or key, or no model is named.
+        The settings of every stage without a table of its own (``stage_settings``), or None where
+        nothing names an endpoint or key, or no model is named.
 
     Raises:
         InputError: An unknown setting, or a value outside its range.
     """
     env = os.environ if environ is None else environ
     chosen = {**(table or {}), **{k: v for k, v in overrides.items() if v is not None}}
+    chosen.pop(STAGES, None)
     if unknown := sorted(set(chosen) - set(LlmSettings.model_fields)):
         known = ", ".join(LlmSettings.model_fields)
         raise InputError(f"unknown setting; known are {known}", file="[llm]", place=unknown[0])
@@ -163,3 +167,38 @@ def llm_settings(
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(first["msg"], file="[llm]", place=place) from None
+
+
+def stage_settings(
+    table: Mapping[str, Any] | None,
+    stage: str,
+    environ: Mapping[str, str] | None = None,
+    **overrides: Any,
+) -> LlmSettings | None:
+    """Settle the settings of one stage: ``[llm.stages.NAME]`` over ``[llm]``.
+
+    A stage with an endpoint of its own takes no key from ``[llm]``: a key meant for one host does
+    not go to another.
+
+    Args:
+        table: The ``[llm]`` table; empty or null where there is none.
+        stage: Name of the stage.
+        environ: Environment to read; the process's own by default.
+        overrides: Settings by name that win over both tables; null values are ignored.
+
+    Returns:
+        The settings, or None as for ``llm_settings``.
+
+    Raises:
+        InputError: An unknown setting, a value outside its range, or a stage that is no table.
+    """
+    base = {name: value for name, value in (table or {}).items() if name != STAGES}
+    stages = (table or {}).get(STAGES, {})
+    own = stages.get(stage, {}) if isinstance(stages, Mapping) else None
+    if not isinstance(own, Mapping):
+        raise InputError(
+            f"expected a table of settings, got {type(own).__name__}", file=f"[llm.stages.{stage}]"
+        )
+    if own.get("base_url") not in (None, base.get("base_url")):
+        base.pop("api_key_env", None)
+    return llm_settings({**base, **own}, environ, **overrides)

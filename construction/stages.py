@@ -1,0 +1,160 @@
+"""The stages of a draft that ask a language model: which model, what came of it, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.items import Frozen
+from llm.ask import Event, LanguageModel
+from llm.budget import Budget, Estimate, cost
+from llm.outcome import Coverage, Reply, T, Usage, coverage
+from llm.requests import Question, Request
+
+Tell = Callable[[str, Event], None]
+"""Told of each event of a stage: name of the stage, the event."""
+
+NOT_SENT = "not sent: this run only reckons what it would ask"
+
+
+class StageUse(Frozen):
+    """What one stage asked and used."""
+
+    model: str
+    """Name of the model asked."""
+    host: str
+    """Host and port of its endpoint."""
+    coverage: Coverage
+    """Questions by outcome."""
+    from_cache: int
+    """Questions answered by an earlier run."""
+    calls: int
+    """HTTP requests made."""
+    usage: Usage
+    """Tokens used."""
+    usd: float | None
+    """US dollars spent; null where a price is unknown."""
+
+
+class Stages:
+    """The language models of one run, by stage; a stage without one is not asked."""
+
+    def __init__(
+        self,
+        models: Mapping[str, LanguageModel] | None = None,
+        *,
+        budget: Budget | None = None,
+        tell: Tell | None = None,
+        dry_run: bool = False,
+    ) -> None:
+        """Keep the models; nothing is sent.
+
+        Args:
+            models: Model by name of the stage; none at all runs everything by rule.
+            budget: The most the whole run may use, all stages together.
+            tell: Told of each event.
+            dry_run: Answer from the cache only and reckon what the rest would take.
+        """
+        self.dry_run = dry_run
+        self.estimates: dict[str, list[Estimate]] = {}
+        """What each stage would ask, one estimate for each time it was reached in a dry run."""
+        self._models = dict(models or {})
+        self._budget = budget or Budget()
+        self._tell = tell
+        self._replies: dict[str, list[Reply[Any]]] = {}
+        self._used: dict[str, tuple[int, Usage]] = {}
+
+    def has(self, stage: str) -> bool:
+        """Return whether a model is named for a stage."""
+        return stage in self._models
+
+    def model(self, stage: str) -> str | None:
+        """Return the name of a stage's model; None where there is none."""
+        return self._models[stage].settings.model if stage in self._models else None
+
+    def ask(self, stage: str, requests: Sequence[Request], schema: type[T]) -> list[Reply[T]]:
+        """Ask the questions of one stage within what is left of the budget.
+
+        Args:
+            stage: Name of the stage; it has a model.
+            requests: The questions.
+            schema: Record every answer must be.
+
+        Returns:
+            One reply for each request, in order. In a dry run those not in the cache are outcome
+            ``error``.
+
+        Raises:
+            InputError: As ``LanguageModel.ask_many``.
+        """
+        model = self._models[stage]
+        tell = self._tell
+        progress = None if tell is None else lambda event: tell(stage, event)
+        calls, spent = model.calls, model.spent
+        if self.dry_run:
+            self.estimates.setdefault(stage, []).append(model.estimate(requests, schema))
+            replies = _from_cache(model, requests, schema)
+        else:
+            model.budget = self._left()
+            replies = model.ask_many(requests, schema, progress)
+        used_calls, used = self._used.get(stage, (0, Usage(prompt=0, completion=0)))
+        more = Usage(
+            prompt=model.spent.prompt - spent.prompt,
+            completion=model.spent.completion - spent.completion,
+            cached=model.spent.cached - spent.cached,
+        )
+        self._used[stage] = (used_calls + model.calls - calls, used + more)
+        self._replies.setdefault(stage, []).extend(replies)
+        return replies
+
+    def uses(self) -> dict[str, StageUse]:
+        """Return what each stage that was reached asked and used."""
+        uses: dict[str, StageUse] = {}
+        for stage, replies in self._replies.items():
+            settings = self._models[stage].settings
+            calls, usage = self._used[stage]
+            uses[stage] = StageUse(
+                model=settings.model,
+                host=settings.host,
+                coverage=coverage(replies),
+                from_cache=sum(reply.from_cache for reply in replies),
+                calls=calls,
+                usage=usage,
+                usd=cost(usage, settings),
+            )
+        return uses
+
+    def _left(self) -> Budget:
+        """Return what the run may still use.
+
+        A stage without a known price spends nothing that could be counted in dollars;
+        ``ask_many`` refuses it where there is a limit in dollars.
+        """
+        calls = sum(count for count, _ in self._used.values())
+        tokens = sum(usage.prompt + usage.completion for _, usage in self._used.values())
+        spent = (
+            cost(usage, self._models[name].settings) for name, (_, usage) in self._used.items()
+        )
+        usd = sum(value or 0.0 for value in spent)
+        most = self._budget
+        return Budget(
+            calls=None if most.calls is None else max(most.calls - calls, 0),
+            tokens=None if most.tokens is None else max(most.tokens - tokens, 0),
+            usd=None if most.usd is None else max(most.usd - usd, 0.0),
+        )
+
+
+def _from_cache(
+    model: LanguageModel, requests: Sequence[Request], schema: type[T]
+) -> list[Reply[T]]:
+    """Answer from the cache; the rest are told apart as not sent."""
+    kept = model.cache
+    known = [
+        request
+        for request in requests
+        if kept is not None and Question(request, model.settings, schema).key in kept
+    ]
+    found = {reply.id: reply for reply in model.ask_many(known, schema)}
+    return [
+        found.get(request.id, Reply(request.id, "error", None, NOT_SENT)) for request in requests
+    ]

@@ -1,0 +1,89 @@
+"""The report of a draft: counts by cell, files on disk, a page that runs nothing from outside."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from benchmarks.items import Provenance, make_item
+from benchmarks.stride import Triplet
+from construction.report import (
+    DraftReport,
+    Figure,
+    Rejected,
+    count_cells,
+    render_report,
+    write_report,
+)
+
+MEAN = "<script>alert(1)</script>"
+
+
+def _item(clip, axis, flagged=()):
+    payload = Triplet(
+        axis=axis, corpus="demo", clip_id=clip, caption_id=f"{clip}#0", caption="a", perturbed="b",
+        edit={},
+    )  # fmt: skip
+    provenance = Provenance(rule="test/1", parameters={"flags": list(flagged)} if flagged else {})
+    return make_item("stride", "triplet", {"corpus": "demo", "axis": axis}, payload, provenance)
+
+
+def _refused(source, axis, code="too_long"):
+    cell = {"corpus": "demo", "axis": axis}
+    return Rejected(source=source, cell=cell, stage="rule", code=code, reason=MEAN)
+
+
+def _report(cells, **changed):
+    given = {
+        "benchmark": "stride", "seed": 1, "settings": {"name": MEAN}, "asked": 5, "drafted": 3,
+        "flagged": 1, "rejected": {"too_long": 1}, "cells": cells, "started": time.time(),
+        "seconds": 0.5, "tool_version": "0",
+    }  # fmt: skip
+    return DraftReport(**(given | changed))
+
+
+def test_cells_count_items_flags_and_refusals_against_the_quota():
+    items = [
+        _item("c1", "mirror_reflection"),
+        _item("c2", "mirror_reflection", ["divergent"]),
+        _item("c3", "temporal_order"),
+    ]
+    refused = [_refused("c4", "mirror_reflection"), _refused("c5", "random_content", "same")]
+    planned = [({"corpus": "demo", "axis": "action_identity"}, 4)]
+    rows = count_cells(items, refused, ["corpus", "axis"], planned)
+    counts = {r.cell["axis"]: (r.planned, r.drafted, r.flagged, r.rejected, r.short) for r in rows}
+    assert counts == {
+        "action_identity": (4, 0, 0, 0, 4),
+        "mirror_reflection": (None, 2, 1, 1, None),
+        "random_content": (None, 0, 0, 1, None),
+        "temporal_order": (None, 1, 0, 0, None),
+    }
+    assert next(iter(counts)) == "action_identity"
+    assert sum(row.drafted for row in rows) == len(items)
+
+
+def test_a_report_is_written_whole_and_holds_nothing_that_runs(tmp_path):
+    rows = count_cells([_item("c1", "mirror_reflection")], [], ["axis"])
+    report = _report(
+        rows,
+        tables={"words": [{"word": MEAN, "share": 0.25, "note": None}]},
+        figures=(Figure(name="gaps", title="Gaps", svg="<svg id='gaps'></svg>"),),
+        notes=(MEAN,),
+        not_run={"filter": MEAN},
+    )
+    refused = [_refused("c4", "mirror_reflection")]
+    page = write_report(report, refused, tmp_path / "draft")
+    text = page.read_text()
+    assert MEAN not in text
+    assert "<svg id='gaps'></svg>" in text
+    kept = json.loads((page.parent / "report.json").read_text())
+    assert kept["drafted"] == 3
+    assert "svg" not in kept["figures"][0]
+    assert (page.parent / "gaps.svg").read_text() == "<svg id='gaps'></svg>"
+    assert (page.parent / "words.csv").read_text().startswith("word,share,note")
+    lines = (page.parent / "rejected.jsonl").read_text().splitlines()
+    assert [json.loads(line)["source"] for line in lines] == ["c4"]
+
+
+def test_a_report_with_nothing_in_it_can_be_drawn():
+    assert "Draft: stride" in render_report(_report((), drafted=0, flagged=0, rejected={}))
