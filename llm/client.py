@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.items import Frozen
@@ -48,6 +49,23 @@ class Vectors(NamedTuple):
     """One vector for each text, as the server sent it."""
     usage: Usage | None
     """Tokens; null where the server did not count them."""
+
+
+class TokenScores(Frozen):
+    """Log-probabilities that a model gives the tokens of a text."""
+
+    tokens: tuple[str, ...]
+    """The tokens as the server writes them."""
+    logprobs: tuple[float | None, ...]
+    """Natural logarithm of the probability of each; null where there is none, as of the first."""
+    usage: Usage | None = None
+    """Tokens used; null where the server did not count them."""
+
+    @property
+    def mean(self) -> float | None:
+        """Nats per token over the tokens with a probability; None where none has one."""
+        known = [value for value in self.logprobs if value is not None]
+        return sum(known) / len(known) if known else None
 
 
 class Endpoint:
@@ -123,6 +141,33 @@ class Endpoint:
             )
         )
         return read_vectors(self._json(got.content), len(given), self.clean)
+
+    async def echo(self, text: str) -> TokenScores:
+        """Make one attempt at the log-probabilities of a text's own tokens.
+
+        The text goes to ``/completions`` as a prompt that is to be echoed; one token is asked for
+        besides, as some servers refuse none, and is dropped.
+
+        Args:
+            text: The text, not empty.
+
+        Returns:
+            Its tokens with their log-probabilities.
+
+        Raises:
+            CallError: As for ``attempt``; fatal when the endpoint does not echo.
+        """
+        got = await self._guarded(
+            lambda client: client.completions.with_raw_response.create(
+                model=self._settings.model,
+                prompt=text,
+                echo=True,
+                logprobs=1,
+                max_tokens=1,
+                temperature=0,
+            )
+        )
+        return read_echo(self._json(got.content), text, self.clean)
 
     async def _guarded(self, send: Callable[[AsyncOpenAI], Awaitable[Any]]) -> Any:
         """Send within the time limit; every failure becomes a ``CallError``."""
@@ -249,6 +294,55 @@ def read_vectors(body: Any, wanted: int, clean: Callable[[str], str] = str) -> V
     return Vectors(
         rows=tuple(tuple(v) for v in vectors if v is not None),
         usage=Usage(prompt=tokens, completion=0) if counted and tokens is not None else None,
+    )
+
+
+def read_echo(body: Any, text: str, clean: Callable[[str], str] = str) -> TokenScores:
+    """Read the JSON of an echoed completion.
+
+    Args:
+        body: The decoded body.
+        text: The text that was sent.
+        clean: Makes a server's words fit for a message.
+
+    Returns:
+        The tokens of the text; those that the model wrote after it are left out.
+
+    Raises:
+        CallError: It is no completion, the text does not come back, or not with the
+            log-probabilities of its own tokens.
+    """
+    if not isinstance(body, dict):
+        raise CallError("transient", "the body is no JSON object", billed=True)
+    if isinstance(body.get("error"), dict):
+        words = clean(str(body["error"].get("message")))
+        raise CallError("transient", f"an error came as a success: {words}")
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    table = first.get("logprobs") if isinstance(first, dict) else None
+    if not isinstance(first, dict) or not isinstance(table, dict):
+        raise CallError("fatal", "the endpoint gives no log-probabilities", billed=True)
+    tokens, values = table.get("tokens") or [], table.get("token_logprobs") or []
+    alike = isinstance(tokens, list) and isinstance(values, list) and len(values) == len(tokens)
+    if not alike or not str(first.get("text")).startswith(text):
+        raise CallError("fatal", "the endpoint does not echo the text", billed=True)
+    offsets = table.get("text_offset")
+    if not isinstance(offsets, list) or len(offsets) != len(tokens):
+        offsets = list(accumulate((len(str(token)) for token in tokens), initial=0))
+        if offsets.pop() < len(text):
+            offsets = []
+    kept = [
+        (str(token), float(value) if type(value) in (int, float) else None)
+        for token, value, at in zip(tokens, values, offsets, strict=False)
+        if isinstance(at, int) and at < len(text)
+    ]
+    if not kept:
+        reason = "the endpoint gives log-probabilities of what it wrote, not of the text"
+        raise CallError("fatal", reason, billed=True)
+    return TokenScores(
+        tokens=tuple(_string(token) or "" for token, _ in kept),
+        logprobs=tuple(v if v is not None and math.isfinite(v) else None for _, v in kept),
+        usage=_usage(body.get("usage")),
     )
 
 

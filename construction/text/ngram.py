@@ -1,4 +1,4 @@
-"""A word 4-gram with interpolated Kneser-Ney smoothing (Kneser and Ney 1995; Chen and Goodman 1999).
+"""A word 4-gram with interpolated Kneser-Ney smoothing (Kneser & Ney 1995; Chen & Goodman 1999).
 
 The text-only scorer that is always there. Its nats are not GPT-2's: every result names it and says
 that it is not the paper's scorer.
@@ -122,7 +122,7 @@ class KneserNey:
 def _discounted(
     counts: Grams,
 ) -> tuple[dict[tuple[str, ...], float], dict[tuple[str, ...], float]]:
-    """Return for one order the discounted share of each n-gram and what each history leaves over."""
+    """Return the discounted share of each n-gram, and what each history leaves over."""
     once = sum(1 for n in counts.values() if n == 1)
     twice = sum(1 for n in counts.values() if n == 2)
     # n1 / (n1 + 2 n2) of Kneser and Ney; half where a small corpus has no singletons or pairs.
