@@ -1,0 +1,119 @@
+"""The n-gram scorer for a corpus: no caption is scored by a model that has seen its motion.
+
+A model trained on the captions it scores finds the original likelier than any edit, whatever
+it says. So captions of motions that are drafted are left out of training; where too few others
+remain, the motions are cut into folds and each fold is scored by a model of the other folds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from construction.text.ngram import Grams, count_grams, texts_hash
+from construction.text.scorers import NgramScorer, ScorerNotRun, TextScorer
+from corpus.clips import Caption, Clip
+
+FOLDS = 5
+"""Folds of motions where too few captions of other motions are there (ours)."""
+MIN_CAPTIONS = 1000
+"""Fewest captions a model is trained on; with fewer its likelihoods say little (ours)."""
+
+_MIRRORED = re.compile(r"^(?:M(?=\d)|m_)")
+
+
+class HeldOut(NamedTuple):
+    """The scorer of each motion."""
+
+    scorer: Callable[[str], TextScorer]
+    """The scorer that has not seen a clip, by clip id."""
+    note: str
+    """How captions were held out, in one line."""
+
+
+def motion_group(clip: Clip) -> str:
+    """Return what a clip shares with its mirror image and with other cuts of its recording.
+
+    HumanML3D names the mirrored copy of ``000021`` ``M000021``, with captions that are its Mirror
+    Reflection; SnapMoGen writes ``m_`` before the name and ``#start#end`` after it.
+
+    >>> clip = Clip.model_construct(id="humanml3d:M000021")
+    >>> motion_group(clip)
+    'humanml3d:000021'
+    """
+    corpus, _, name = clip.id.partition(":")
+    return f"{corpus}:{_MIRRORED.sub('', name.split('#', 1)[0])}"
+
+
+def held_out_ngrams(
+    clips: Sequence[Clip],
+    captions: Sequence[Caption],
+    drafted: Sequence[str],
+    *,
+    least: int = MIN_CAPTIONS,
+    folds: int = FOLDS,
+) -> HeldOut:
+    """Train n-grams so that each drafted motion is scored by one that has not seen it.
+
+    Args:
+        clips: All clips of the corpora.
+        captions: Their captions.
+        drafted: Ids of the clips whose captions are edited.
+        least: Fewest training captions.
+        folds: Number of folds, at least 2.
+
+    Returns:
+        The scorer by clip id. Captions of clips in the split ``test`` are never trained on, unless
+        they are drafted and too little else is there.
+
+    Raises:
+        ScorerNotRun: Too few captions even so.
+    """
+    by_id = {clip.id: clip for clip in clips}
+    group = _groups(clips)
+    closed = {group[i] for i in drafted if i in group}
+    tested = {group[c.id] for c in clips if c.split == "test"}
+    known = [c for c in captions if c.clip_id in by_id]
+    others = [c.text for c in known if group[c.clip_id] not in closed | tested]
+    if len(others) >= least:
+        model = NgramScorer(count_grams(others), len(others), texts_hash(others))
+        return HeldOut(lambda clip_id: model, f"{model.id}, none of a drafted or test motion")
+    usable = [c for c in known if group[c.clip_id] in closed or group[c.clip_id] not in tested]
+    parts: list[list[str]] = [[] for _ in range(folds)]
+    for caption in usable:
+        parts[_fold(group[caption.clip_id], folds)].append(caption.text)
+    smallest = len(usable) - max(map(len, parts))
+    if smallest < least:
+        raise ScorerNotRun(
+            f"the n-gram needs {least} captions of other motions to train on, "
+            f"{max(smallest, len(others))} are there"
+        )
+    counts = [count_grams(part) for part in parts]
+    scorers = [_without(k, counts, parts) for k in range(folds)]
+    note = (
+        f"n-grams in {folds} folds of motions, each scoring the motions it has not seen: "
+        f"only {len(others)} captions of motions that are neither drafted nor in the test split"
+    )
+    by_group = {name: scorers[_fold(name, folds)] for name in set(group.values())}
+    return HeldOut(lambda clip_id: by_group[group[clip_id]], note)
+
+
+def _groups(clips: Sequence[Clip]) -> Mapping[str, str]:
+    """Return the group of each clip; clips of one content share it, whatever their ids."""
+    of_content: dict[str, str] = {}
+    return {c.id: of_content.setdefault(c.content_hash, motion_group(c)) for c in clips}
+
+
+def _fold(group: str, folds: int) -> int:
+    return int(hashlib.sha256(group.encode("utf-8", "replace")).hexdigest()[:8], 16) % folds
+
+
+def _without(fold: int, counts: Sequence[Grams], parts: Sequence[Sequence[str]]) -> NgramScorer:
+    grams: Grams = Grams()
+    for place, part in enumerate(counts):
+        if place != fold:
+            grams.update(part)
+    texts = [text for place, part in enumerate(parts) if place != fold for text in part]
+    return NgramScorer(grams, len(texts), texts_hash(texts))
