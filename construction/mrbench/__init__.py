@@ -1,0 +1,1 @@
+"""MRBench: captions and motions in, caption sets of three lengths and a training set out."""

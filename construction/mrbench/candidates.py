@@ -1,0 +1,154 @@
+"""Candidates: captions of motions, with the motions that must stay on one side of a split."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from construction.report import Rejected
+from corpus.clips import Caption, Clip
+
+_TWIN = re.compile(r"(?P<corpus>.*:)?M(?P<number>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One caption of a motion."""
+
+    caption: Caption
+    """The caption."""
+    clip: Clip
+    """Its motion."""
+    group: str
+    """Id shared by motions that are one: the clip, its mirrored twin, its copies."""
+
+
+def twin_key(clip_id: str) -> str:
+    """Return the id of a motion without the mark of its mirrored twin.
+
+    HumanML3D names the mirror image of ``012314`` ``M012314`` (Guo et al. 2022).
+
+    >>> twin_key("humanml3d:M012314"), twin_key("M7"), twin_key("synthetic:March")
+    ('humanml3d:012314', '7', 'synthetic:March')
+    """
+    found = _TWIN.fullmatch(clip_id)
+    return f"{found['corpus'] or ''}{found['number']}" if found else clip_id
+
+
+def motion_groups(clips: Iterable[Clip]) -> dict[str, str]:
+    """Group clips that show one motion.
+
+    Clips are one when they are mirrored twins by name, have the same content, or are cut from the
+    same file (ours: parts of one recording share performer and often frames).
+
+    Args:
+        clips: All clips.
+
+    Returns:
+        By clip id: the least id of its group.
+    """
+    parent: dict[str, str] = {}
+
+    def root(key: str) -> str:
+        parent.setdefault(key, key)
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    ids: list[str] = []
+    for clip in clips:
+        ids.append(clip.id)
+        for shared in (f"twin\0{twin_key(clip.id)}", f"hash\0{clip.content_hash}", _file(clip)):
+            parent[root(shared)] = root(f"clip\0{clip.id}")
+    members: dict[str, list[str]] = defaultdict(list)
+    for clip_id in ids:
+        members[root(f"clip\0{clip_id}")].append(clip_id)
+    return {clip_id: min(group) for group in members.values() for clip_id in group}
+
+
+def gather(
+    clips: Sequence[Clip], captions: Iterable[Caption]
+) -> tuple[list[Candidate], list[Rejected], dict[str, str]]:
+    """Bring captions together with their motions.
+
+    Args:
+        clips: Clips; of several with one id the first counts.
+        captions: Their captions.
+
+    Returns:
+        Candidates by clip and caption id; what was refused (a clip id that came twice, a caption
+        of an unknown clip, a caption id that came twice); the groups of ``motion_groups``.
+    """
+    refused: list[Rejected] = []
+    known: dict[str, Clip] = {}
+    for clip in clips:
+        if clip.id in known:
+            refused.append(_refusal(clip.id, "duplicate_clip", "the clip id came twice"))
+            continue
+        known[clip.id] = clip
+    groups = motion_groups(known.values())
+    seen: set[str] = set()
+    found: list[Candidate] = []
+    for caption in captions:
+        if caption.clip_id not in known:
+            reason = f"caption of the unknown clip {caption.clip_id}"
+            refused.append(_refusal(caption.id, "unknown_clip", reason, caption.text))
+        elif caption.id in seen:
+            reason = "the caption id came twice"
+            refused.append(_refusal(caption.id, "duplicate_caption", reason, caption.text))
+        else:
+            seen.add(caption.id)
+            clip = known[caption.clip_id]
+            found.append(Candidate(caption=caption, clip=clip, group=groups[clip.id]))
+    found.sort(key=lambda c: (c.clip.id, c.caption.id))
+    return found, refused, groups
+
+
+def refuse(
+    candidate: Candidate,
+    stage: str,
+    code: str,
+    reason: str,
+    path: tuple[str, str, str] | None = None,
+) -> Rejected:
+    """Return the record of a refused candidate.
+
+    Args:
+        candidate: The candidate.
+        stage: Step that refuses it.
+        code: Short stable name of the reason.
+        reason: The reason in words.
+        path: Its category, where known.
+    """
+    return Rejected(
+        source=candidate.caption.id,
+        cell=cell_of(path),
+        stage=stage,
+        code=code,
+        reason=reason,
+        text=candidate.caption.text,
+    )
+
+
+def cell_of(path: tuple[str, str, str] | None) -> dict[str, str]:
+    """Return the cell of the quota table that a category counts in."""
+    return {} if path is None else {"coarse": path[0], "fine": path[2]}
+
+
+def by_group(candidates: Iterable[Candidate]) -> Mapping[str, list[Candidate]]:
+    """Return candidates by the group of their motion, in the order given."""
+    found: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        found[candidate.group].append(candidate)
+    return found
+
+
+def _file(clip: Clip) -> str:
+    return f"file\0{clip.path}"
+
+
+def _refusal(source: str, code: str, reason: str, text: str = "") -> Rejected:
+    return Rejected(source=source, cell={}, stage="rule", code=code, reason=reason, text=text)
