@@ -19,7 +19,7 @@ from corpus.problems import InputError
 if TYPE_CHECKING:
     from render.body import Body
 
-RENDERER_VERSION = 2
+RENDERER_VERSION = 3
 """Raised when the same motion and settings give another picture; part of the stimulus key."""
 
 MAX_SECONDS = 600.0

@@ -7,14 +7,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from render import pixels, raster, scene
+from render import pixels, raster, resolve, scene, shadow
 from render.actor import Actor, skinned
 from render.marks import Marks
 
 SAMPLES = 2
 """Samples per pixel along each axis."""
-LARGE = 0.45
-"""Share of the image from which on a body is drawn with one sample per pixel."""
+LARGE = 70_000
+"""Pixels in the box around the body from which on each is one sample, outlines softened (ours)."""
 SHADOW_HEIGHT = 0.35
 """Height at which a part's shadow has faded to 1/e, metres."""
 SHADOW = (0.10, 0.42)
@@ -74,7 +74,12 @@ class RasterLayer:
             points, actor.faces, actor.face_parts, light, box, self.samples,
             self._depth, self._bright, self._part, self._spans,
         )  # fmt: skip
-        raster.resolve(
+        if self.samples == 1:
+            resolve.resolve_one(
+                frame, self._bright, self._part, self._spans, actor.colours, box, changed
+            )
+            return
+        resolve.resolve_all(
             frame, self._bright, self._part, self._spans, actor.colours, box, self.samples,
             changed,
         )  # fmt: skip
@@ -167,7 +172,7 @@ class Painter:
 
     def _draw_shadow(self) -> None:
         """Darken the floor under the body; at half the resolution, as it is soft."""
-        raster.drop(
+        shadow.drop(
             self._world, self._half_camera, SHADOW[0], SHADOW[1], SHADOW_HEIGHT, self._floor,
             self._strength,
         )  # fmt: skip
@@ -177,7 +182,7 @@ class Painter:
         # An odd half has a column that ``bounds``, which gives even edges, would lie beyond.
         left, top, right, bottom = box = np.minimum(box, half)
         if right > left and bottom > top:
-            raster.fill_shadow(self._floor, self.actor.faces, self._strength, box, self._shadow)
+            shadow.fill_shadow(self._floor, self.actor.faces, self._strength, box, self._shadow)
             pixels.blur(self._shadow, self._spare, bottom - top, right - left, radius)
             pixels.darken(self.frame, self._shadow, box, self._changed)
 
@@ -190,10 +195,10 @@ class Painter:
 
     def _sampling(self, camera: scene.Camera) -> int:
         """One choice for the whole clip, so that the outline's look does not change within it."""
-        largest = 0.0
+        largest = 0
         for frame in np.unique(np.linspace(0, len(self.actor.transforms) - 1, 12).astype(int)):
             skinned(self.actor, int(frame), self._world)
             raster.project(self._world, camera.packed(), self._points)
             left, top, right, bottom = raster.bounds(self._points, 1, self.size, self.size)
-            largest = max(largest, (right - left) * (bottom - top) / self.size**2)
+            largest = max(largest, (right - left) * (bottom - top))
         return 1 if largest > LARGE else SAMPLES

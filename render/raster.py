@@ -1,4 +1,4 @@
-"""Triangles to pixels on the processor: skinning, shading, z-buffer, shadow.
+"""Triangles to samples on the processor: skinning, shading, z-buffer.
 
 Compiled by numba and cached on disk (``NUMBA_CACHE_DIR`` moves the cache). No fast-math and no
 threads, so one machine always makes the same bytes.
@@ -149,8 +149,14 @@ def bounds(points: Any, pad: int, width: int, height: int) -> tuple[int, int, in
 
 
 @compiled
-def _crossing(share: Any, slope: Any, rise: Any) -> Any:
-    """Bounds of the columns where a share is positive, and their step from row to row."""
+def crossing(share: Any, slope: Any, rise: Any) -> Any:
+    """Bounds of the columns where a share is positive, and their step from row to row.
+
+    Args:
+        share: Barycentric share at the first column of the first row.
+        slope: Its change from column to column.
+        rise: Its change from row to row.
+    """
     if slope == 0:
         slope = np.float32(1e-9)
     turned = np.float32(-1) / slope
@@ -215,9 +221,9 @@ def fill(
         # The column where each share is 0 moves by the same step from row to row. The share is
         # positive to the right of it or to the left of it; the other bound stays out of reach.
         c = one - a - b
-        low_a, high_a, step_a = _crossing(a, ax, ay)
-        low_b, high_b, step_b = _crossing(b, bx, by)
-        low_c, high_c, step_c = _crossing(c, cx, -ay - by)
+        low_a, high_a, step_a = crossing(a, ax, ay)
+        low_b, high_b, step_b = crossing(b, bx, by)
+        low_c, high_c, step_c = crossing(c, cx, -ay - by)
         most = np.float32(right - left)
         for row in range(top, bottom + 1):
             first = int(np.ceil(max(max(low_a, low_b), max(low_c, zero))))
@@ -241,154 +247,3 @@ def fill(
                 spans[row, 1] = max(spans[row, 1], left + last)
             a += ay
             b += by
-
-
-@compiled
-def drop(
-    world: Any, camera: Any, faint: float, dark: float, fade: float, points: Any, strength: Any
-) -> None:
-    """Drop vertices onto the floor and project them.
-
-    Args:
-        world: (V, 3) vertices.
-        camera: As for ``project``.
-        faint: Share of light that a vertex high up takes away.
-        dark: Share that one on the floor takes away.
-        fade: Height at which the difference has faded to 1/e, metres.
-        points: (V, 3) float32, filled as by ``project``.
-        strength: (V,) float32, filled with each vertex's share.
-    """
-    focal, cx, cy = camera[4, 0], camera[4, 1], camera[4, 2]
-    y = -camera[3, 1]
-    for v in range(world.shape[0]):
-        x, z = world[v, 0] - camera[3, 0], world[v, 2] - camera[3, 2]
-        depth = -(camera[2, 0] * x + camera[2, 1] * y + camera[2, 2] * z)
-        inverse = 1.0 / max(depth, 1e-3)
-        points[v, 0] = cx + focal * inverse * (
-            camera[0, 0] * x + camera[0, 1] * y + camera[0, 2] * z
-        )
-        points[v, 1] = cy - focal * inverse * (
-            camera[1, 0] * x + camera[1, 1] * y + camera[1, 2] * z
-        )
-        points[v, 2] = inverse
-        height = max(world[v, 1], np.float32(0))
-        strength[v] = faint + (dark - faint) * np.exp(-height / np.float32(fade))
-
-
-@compiled
-def fill_shadow(points: Any, faces: Any, strength: Any, box: Any, out: Any) -> None:
-    """Draw the body's shadow: the strongest share at each pixel of the box.
-
-    Args:
-        points: (V, 3) projections of the vertices dropped onto the floor.
-        faces: (F, 3) triangles; both sides count.
-        strength: (V,) share of light that a vertex takes away.
-        box: Left, top, right, bottom in pixels.
-        out: (H, W) float32 at least as large as the box, filled.
-    """
-    width, height = box[2] - box[0], box[3] - box[1]
-    out[:height, :width] = 0
-    zero, half, one = np.float32(0), np.float32(0.5), np.float32(1)
-    third = np.float32(1 / 3)
-    far_left, far_top = np.float32(box[0]), np.float32(box[1])
-    for f in range(faces.shape[0]):
-        i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
-        x0, y0 = points[i, 0] - far_left, points[i, 1] - far_top
-        x1, y1 = points[j, 0] - far_left, points[j, 1] - far_top
-        x2, y2 = points[k, 0] - far_left, points[k, 1] - far_top
-        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-        # One side is enough: a closed body shows the floor as much front as back.
-        if area >= 0:
-            continue
-        value = (strength[i] + strength[j] + strength[k]) * third
-        left = max(int(np.ceil(min(x0, x1, x2) - half)), 0)
-        right = min(int(np.floor(max(x0, x1, x2) - half)), width - 1)
-        top = max(int(np.ceil(min(y0, y1, y2) - half)), 0)
-        bottom = min(int(np.floor(max(y0, y1, y2) - half)), height - 1)
-        if left > right or top > bottom:
-            continue
-        scale = one / area
-        ax, ay = (y1 - y2) * scale, (x2 - x1) * scale
-        bx, by = (y2 - y0) * scale, (x0 - x2) * scale
-        x, y = np.float32(left) + half - x2, np.float32(top) + half - y2
-        a, b = x * ax + y * ay, x * bx + y * by
-        low_a, high_a, step_a = _crossing(a, ax, ay)
-        low_b, high_b, step_b = _crossing(b, bx, by)
-        low_c, high_c, step_c = _crossing(one - a - b, -ax - bx, -ay - by)
-        most = np.float32(right - left)
-        for row in range(top, bottom + 1):
-            first = int(np.ceil(max(max(low_a, low_b), max(low_c, zero))))
-            last = int(np.floor(min(min(high_a, high_b), min(high_c, most))))
-            low_a, high_a = low_a + step_a, high_a + step_a
-            low_b, high_b = low_b + step_b, high_b + step_b
-            low_c, high_c = low_c + step_c, high_c + step_c
-            shades = out[row]
-            for column in range(np.uint64(left + first), np.uint64(left + last + 1)):
-                shades[column] = max(shades[column], value)
-
-
-@compiled
-def resolve(
-    frame: Any, brightness: Any, part: Any, spans: Any, colours: Any, box: Any, samples: int,
-    changed: Any,
-) -> None:  # fmt: skip
-    """Average the samples of each pixel over what the frame already shows.
-
-    Args:
-        frame: (H, W, 3) uint8 RGB, changed within the box.
-        brightness: Sample brightness from ``fill``.
-        part: Sample parts from ``fill``.
-        spans: Columns drawn in each row, from ``fill``.
-        colours: (P, 3) float32 sRGB 0 to 255 of each part.
-        box: Left, top, right, bottom in pixels.
-        samples: Samples per pixel along each axis.
-        changed: (H, 2) columns changed in each row, see ``pixels``; widened.
-    """
-    share = 1.0 / (samples * samples)
-    half, quarter, one = np.float32(0.5), np.float32(0.25), np.float32(1)
-    for y in range(box[1], box[3]):
-        top = (y - box[1]) * samples
-        first, last = spans[top, 0], spans[top, 1]
-        for row in range(top + 1, top + samples):
-            first, last = min(first, spans[row, 0]), max(last, spans[row, 1])
-        if last < first:
-            continue
-        start, stop = box[0] + first // samples, box[0] + last // samples + 1
-        changed[y, 0], changed[y, 1] = min(changed[y, 0], start), max(changed[y, 1], stop)
-        row_of, upper, high = frame[y], part[top], brightness[top]
-        lower, low = part[top + samples - 1], brightness[top + samples - 1]
-        for x in range(start, stop):
-            if samples == 2:
-                # Unsigned, so that no index is looked at for being negative.
-                left, right = np.uint64((x - box[0]) * 2), np.uint64((x - box[0]) * 2 + 1)
-                which = upper[left]
-                if upper[right] == which and lower[left] == which and lower[right] == which:
-                    if which == EMPTY:
-                        continue
-                    p, q, r, t = high[left], high[right], low[left], low[right]
-                    if max(max(p, q), max(r, t)) <= one:
-                        light = (p + q + r + t) * quarter
-                        pixel, colour = row_of[np.uint64(x)], colours[which]
-                        pixel[0] = np.uint8(colour[0] * light + half)
-                        pixel[1] = np.uint8(colour[1] * light + half)
-                        pixel[2] = np.uint8(colour[2] * light + half)
-                        continue
-            covered = 0
-            red = green = blue = 0.0
-            for row in range(top, top + samples):
-                corner = (x - box[0]) * samples
-                for column in range(corner, corner + samples):
-                    which = part[row, column]
-                    if which != EMPTY:
-                        covered += 1
-                        light = brightness[row, column]
-                        gloss = max(light - 1.0, 0.0) * 255.0
-                        light = min(light, 1.0)
-                        red += min(colours[which, 0] * light + gloss, 255.0)
-                        green += min(colours[which, 1] * light + gloss, 255.0)
-                        blue += min(colours[which, 2] * light + gloss, 255.0)
-            if covered:
-                rest = 1.0 - covered * share
-                frame[y, x, 0] = np.uint8(frame[y, x, 0] * rest + red * share + 0.5)
-                frame[y, x, 1] = np.uint8(frame[y, x, 1] * rest + green * share + 0.5)
-                frame[y, x, 2] = np.uint8(frame[y, x, 2] * rest + blue * share + 0.5)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from render import pixels, raster
+from render import pixels, raster, resolve
 
 PLAIN = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 5], [100, 16, 16]])
 """Camera at z = 5 looking at the origin, focal length 100 px, image 32 x 32."""
@@ -61,11 +61,49 @@ def test_resolve_blends_an_edge_by_coverage():
     frame = np.full((32, 32, 3), 100, dtype=np.uint8)
     colours = np.array([[200.0, 0.0, 50.0]], dtype=np.float32)
     changed = np.tile(np.int32([32, 0]), (32, 1))
-    raster.resolve(frame, bright, part, spans, colours, np.array([0, 0, 32, 32]), 2, changed)
+    resolve.resolve_all(frame, bright, part, spans, colours, np.array([0, 0, 32, 32]), 2, changed)
     assert changed[5].tolist() == [0, 9]
     assert frame[5, 4].tolist() == [200, 0, 50]
     assert frame[5, 8].tolist() == [150, 50, 75]
     assert frame[5, 9].tolist() == [100, 100, 100]
+
+
+def test_one_sample_softens_outlines_and_leaves_the_inside():
+    points = [[4, 4, 1], [4, 28, 1], [12, 28, 1], [12, 4, 1]]
+    beside = [[12, 4, 1], [12, 28, 1], [20, 28, 1], [20, 4, 1]]
+    faces = [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
+    _, bright, part, spans = _fill(points + beside, faces, [0, 0, 1, 1])
+    frame = np.full((32, 32, 3), 100, dtype=np.uint8)
+    colours = np.array([[200.0, 0.0, 60.0], [40.0, 80.0, 60.0]], dtype=np.float32)
+    changed = np.tile(np.int32([32, 0]), (32, 1))
+    resolve.resolve_one(frame, bright, part, spans, colours, np.array([0, 0, 32, 32]), changed)
+    assert frame[10, 8].tolist() == [200, 0, 60]
+    assert frame[10, 11].tolist() == [180, 10, 60]  # 7/8 of its own part, 1/8 of the next
+    assert frame[10, 4].tolist() == [188, 13, 65]  # 7/8 own, 1/8 background
+    assert frame[10, 3].tolist() == [113, 88, 95]  # 7/8 background, 1/8 of the part
+    assert frame[4, 4].tolist() == [175, 25, 70]  # a corner: 2/8 background
+    assert frame[10, 2].tolist() == [100, 100, 100]
+    assert changed[10].tolist() == [3, 21]
+    assert changed[3].tolist() == [3, 21]
+    assert changed[2].tolist() == [32, 0]
+
+
+def test_light_above_one_whitens_also_with_one_sample():
+    points = [[0, 0, 1], [0, 32, 1], [32, 32, 1], [32, 0, 1]]
+    frames = []
+    for samples in (1, 2):
+        _, bright, part, spans = _fill(points, [[0, 1, 2], [0, 2, 3]], [0, 0], samples)
+        bright[:] = 1.2
+        frame = np.zeros((32, 32, 3), dtype=np.uint8)
+        colours = np.array([[230.0, 100.0, 0.0]], dtype=np.float32)
+        changed = np.tile(np.int32([32, 0]), (32, 1))
+        box = np.array([0, 0, 32, 32])
+        if samples == 1:
+            resolve.resolve_one(frame, bright, part, spans, colours, box, changed)
+        else:
+            resolve.resolve_all(frame, bright, part, spans, colours, box, samples, changed)
+        frames.append(frame[16, 16].tolist())
+    assert frames[0] == frames[1] == [255, 151, 51]
 
 
 def test_i420_is_bt709_limited_range():

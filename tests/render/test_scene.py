@@ -5,7 +5,7 @@ from corpus.motion import Motion
 from render import raster, scene
 from render.actor import mesh_actor, skinned
 from render.clip import RenderSettings, Stage
-from render.paint import LARGE, Painter
+from render.paint import Painter, RasterLayer
 from tests.render.poses import motion_of, striding
 
 
@@ -104,15 +104,24 @@ def test_feet_stand_on_the_floor():
     assert min(lowest) == pytest.approx(0.0, abs=1e-4)
 
 
-def test_a_body_that_fills_the_picture_is_drawn_with_one_sample_per_pixel():
-    stage = Stage(striding(), RenderSettings(size=128))
-    assert Painter(stage.actor, stage.camera).samples == 2
-    near = stage.camera._replace(focal=stage.camera.focal * 4)
-    painter = Painter(stage.actor, near)
+def test_a_body_of_many_pixels_is_drawn_with_one_sample_per_pixel_and_looks_alike():
+    assert Painter(*_set(striding(), 128)).samples == 2
+    painter = Painter(*_set(striding(rotations=False), 768))
     assert painter.samples == 1
-    painter.draw(0)
-    changed = (painter.frame != scene.background(near)).any(axis=2)
-    assert changed.mean() > LARGE / 4
+    painter.draw(4)
+    soft = painter.frame.astype(float)
+    painter.samples = 2
+    painter._layer = RasterLayer(painter.actor, painter.size, 2)
+    painter.draw(4)
+    away = np.abs(soft - painter.frame)
+    assert (painter.frame != painter.background).any(axis=2).sum() > 20_000
+    assert away.mean() < 0.3
+    assert (away.max(axis=2) > 100).sum() < 100
+
+
+def _set(motion, size):
+    stage = Stage(motion, RenderSettings(size=size))
+    return stage.actor, stage.camera
 
 
 def test_shadow_is_dark_under_a_standing_and_faint_under_a_floating_body():
