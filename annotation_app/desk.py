@@ -10,11 +10,12 @@ from annotation_app.texts import Texts
 from annotation_app.texts import texts as texts_of
 from annotation_app.view3d import offer
 from audit.access import grant_media
-from audit.assignment import claimable, next_assignment, upcoming
+from audit.assignment import next_assignment, upcoming
 from audit.blind import BlindItem, blind_item, blind_training
 from audit.labelling import load_draft, my_labels
 from audit.preview import preview_item
 from audit.protocols.registry import PROTOCOLS
+from audit.queue import waiting
 from audit.records import Study, StudyError, get_study
 from audit.training import Feedback, standing, training_items
 
@@ -144,7 +145,8 @@ def _work_state(session: Session, study: Study, person_id: str, texts: Texts) ->
     now = time.time()
     assignment = next_assignment(session, study.id, person_id, now)
     labels = my_labels(session, study.id, person_id)
-    remaining = len(claimable(session, study, person_id, now)) + (assignment is not None)
+    # Items that check attention count from the start: a total that grew would point at them.
+    remaining = len(waiting(session, study, person_id, now)) + (assignment is not None)
     seconds = [float(label.activity.get("seconds") or 0.0) for label in labels]
     progress = {
         "done": len(labels),

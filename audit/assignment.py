@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from audit.people import AccessError, require
-from audit.queue import claimable, counts_now, waiting
+from audit.queue import counts_now, waiting
 from audit.records import (
     Study,
     StudyError,
@@ -33,7 +33,6 @@ from store.tables import AssignmentRow, DecisionRow, StudyItemRow
 __all__ = [
     "Assignment",
     "as_assignment",
-    "claimable",
     "has_room",
     "next_assignment",
     "own_assignment",

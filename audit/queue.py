@@ -25,12 +25,6 @@ def counted(session: Session, study_id: str, now: float) -> dict[str, int]:
     return {item_id: number for item_id, number in session.execute(query)}
 
 
-def claimable(session: Session, study: Study, person_id: str, now: float) -> list[str]:
-    """Return the items a person could claim now to rate them, in their order."""
-    order = _in_order(session, study, person_id, now)
-    return [item_id for item_id, purpose in order if purpose == "work"]
-
-
 def waiting(session: Session, study: Study, person_id: str, now: float) -> list[tuple[str, str]]:
     """Return item and purpose of what a person could claim now, attention items mixed in.
 

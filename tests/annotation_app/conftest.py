@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.annotation_app import seven as seven_module
 from tests.annotation_app import site as site_module
 
 FLAGS = [
@@ -28,6 +29,21 @@ def site(tmp_path_factory):
     built.workspace.db.close()
     text = (folder / "server.log").read_text()
     assert "Traceback" not in text, text
+
+
+@pytest.fixture(scope="session")
+def seven(tmp_path_factory):
+    """A server with a study of each protocol; its log is looked at in the end."""
+    folder = tmp_path_factory.mktemp("seven")
+    built = seven_module.build(folder / "workspace")
+    process = site_module.start(built.site, folder / "server.log")
+    yield built
+    process.terminate()
+    process.wait(timeout=20)
+    built.db.close()
+    text = (folder / "server.log").read_text()
+    # Frames that are no message are noted by Streamlit itself.
+    assert text.count("Traceback") == text.count("Error deserializing back message"), text
 
 
 @pytest.fixture(scope="session")
