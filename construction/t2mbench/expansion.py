@@ -1,0 +1,186 @@
+"""Expansion of seeds into prompts (T2MBench 3.1), by grammar or by a language model in rounds."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.items import Frozen, Provenance
+from benchmarks.t2mbench import CATEGORIES
+from construction.sampling import seeded_order
+from construction.stages import Stages
+from construction.t2mbench import clay, grammar
+from construction.t2mbench.book import Book, Candidate, Cell
+from construction.t2mbench.moves import find_moves, moves
+from construction.t2mbench.seeds import Seed, builtin_seeds, seeds_of
+from construction.t2mbench.wording import ABOUT, stage_prompt
+from construction.text.tables import table_hash
+from llm.outcome import Reply, tool_version
+from llm.requests import Request
+
+STAGE = "expand"
+"""Name of the stage that may ask a language model."""
+_TRIES = 60
+"""Most candidates the grammar makes for one prompt."""
+
+
+class Expanded(Frozen):
+    """Answer of the stage ``expand``."""
+
+    prompts: tuple[str, ...]
+    """The instructions."""
+
+
+def by_grammar(book: Book, quota: Sequence[Cell], seed: int, given: Sequence[Seed]) -> None:
+    """Fill cells with prompts that the grammar puts together; a note where it cannot.
+
+    Args:
+        book: Takes the candidates.
+        quota: The cells.
+        seed: Seed of every choice.
+        given: Seeds of one's own. One that names no move of the grammar is refused; a category
+            none of whose seeds do takes our own.
+    """
+    used: set[str] = set()
+    for cell in quota:
+        pool = [seed for seed in seeds_of(cell.category, given) if _leads(seed, cell)]
+        used |= {seed.id for seed in pool}
+        if not pool and moves(cell.category):
+            pool = list(builtin_seeds(cell.category))
+            book.found.notes.append(
+                f"{cell.category} {cell.length}: no seed names a move of the grammar; "
+                "its own moves were taken"
+            )
+        _fill(book, cell, seed, pool)
+    for one in given:
+        if one.id not in used:
+            reason = "the grammar knows no move of these words; a language model can expand it"
+            book.refuse(None, one.id, "seed", "unknown_move", reason, one.text)
+
+
+def _leads(seed: Seed, cell: Cell) -> bool:
+    return bool(find_moves(seed.text, cell.category))
+
+
+def _fill(book: Book, cell: Cell, seed: int, pool: list[Seed]) -> None:
+    draw = random.Random(seeded_order(seed, "grammar", cell.category, cell.length))
+    draw.shuffle(pool)
+    rule_hash = table_hash(*grammar.TABLES)
+    for number in range(cell.planned * _TRIES):
+        if not book.missing(cell):
+            return
+        source = pool[number % len(pool)] if pool else None
+        lead = draw.choice(find_moves(source.text, cell.category)) if source else None
+        text = grammar.expand(cell.category, cell.length, lead, draw)
+        provenance = Provenance(
+            rule=grammar.RULE,
+            rule_hash=rule_hash,
+            parameters={
+                "lead": lead.name if lead else None,
+                "seed_id": source.id if source else None,
+                "check": clay.RULE,
+            },
+            tool_version=tool_version(),
+        )
+        book.offer(Candidate(cell, text, f"{cell.category}.{cell.length}.{number}", provenance))
+    if book.missing(cell):
+        book.found.notes.append(
+            f"{cell.category} {cell.length}: the grammar makes no more different prompts of these "
+            f"seeds; {book.missing(cell)} of {cell.planned} are missing"
+        )
+
+
+def by_model(
+    book: Book,
+    quota: Sequence[Cell],
+    seed: int,
+    stages: Stages,
+    given: Sequence[Seed],
+    prompts: Path | None,
+    per_call: int,
+    rounds: int,
+) -> None:
+    """Ask a language model for what the cells lack, in rounds; each tells it the last mistakes.
+
+    Args:
+        book: Takes the candidates.
+        quota: The cells.
+        seed: Seed of the order of the seeds.
+        stages: Has a model for ``expand``.
+        given: Seeds of one's own.
+        prompts: Folder with prompt files of one's own.
+        per_call: Prompts asked for in one call.
+        rounds: Most rounds. A round without a usable answer is the last one.
+
+    Raises:
+        InputError: As ``Stages.ask``.
+    """
+    prompt = stage_prompt("expand", prompts)
+    mistakes: dict[Cell, Counter[str]] = {cell: Counter() for cell in quota}
+    for number in range(rounds):
+        requests: list[Request] = []
+        asked: list[tuple[Cell, list[Seed]]] = []
+        for cell in quota:
+            missing = book.missing(cell)
+            pool = sorted(
+                seeds_of(cell.category, given),
+                key=lambda one: seeded_order(seed, "expand", cell.category, cell.length, one.id),
+            )
+            for call in range(-(-missing // per_call)):
+                count = min(per_call, missing - call * per_call)
+                start = number * per_call + call * per_call
+                chosen = [pool[(start + k) % len(pool)] for k in range(min(count, len(pool)))]
+                fewest, most = clay.WORD_BOUNDS[cell.length]
+                values = {
+                    "category": cell.category.replace("_", " "),
+                    "about": ABOUT[cell.category],
+                    "length": cell.length,
+                    "fewest": fewest,
+                    "most": most,
+                    "digits": CATEGORIES[cell.category].dimension == "accuracy",
+                    "seeds": [one.text for one in chosen],
+                    "count": count,
+                    "mistakes": [words for words, _ in mistakes[cell].most_common(4)],
+                }
+                name = f"{cell.category}.{cell.length}.r{number}.{call}"
+                # The number tells alike questions of one cell apart where it has no seeds.
+                repeat = number * 1000 + call
+                requests.append(Request(id=name, prompt=prompt.render(values), repeat=repeat))
+                asked.append((cell, chosen))
+        if not requests:
+            return
+        replies = stages.ask("expand", requests, Expanded)
+        for reply, (cell, chosen) in zip(replies, asked, strict=True):
+            _take(book, cell, reply, chosen, mistakes[cell])
+        if not any(reply.usable for reply in replies):
+            if not stages.dry_run:
+                why = replies[-1].reason
+                book.found.notes.append(f"expand: no usable answer in round {number + 1}: {why}")
+            return
+        if stages.dry_run:
+            return
+
+
+def _take(
+    book: Book, cell: Cell, reply: Reply[Expanded], chosen: Sequence[Seed], mistakes: Counter[str]
+) -> None:
+    if reply.value is None:
+        book.refuse(cell, reply.id, "expand", reply.outcome, reply.reason)
+        return
+    before = len(book.found.rejected)
+    if not reply.value.prompts:
+        book.refuse(cell, reply.id, "expand", "empty", "the answer has no prompt")
+    for place, raw in enumerate(reply.value.prompts):
+        source = chosen[place] if place < len(chosen) else None
+        provenance = reply.provenance(
+            seed_id=source.id if source else None,
+            seed_text=source.text if source else None,
+            check=clay.RULE,
+        )
+        text = " ".join(raw.split())
+        book.offer(Candidate(cell, text, f"{reply.id}#{place + 1}", provenance))
+    for refusal in book.found.rejected[before:]:
+        if refusal.stage == "check" and refusal.code != "duplicate":
+            mistakes[refusal.reason.split(";")[0].split(":")[0]] += 1

@@ -1,0 +1,64 @@
+"""What a language model is asked for each category, and the prompt files of this benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from llm.prompts import Prompt, load_prompt
+
+ABOUT: dict[str, str] = {
+    "dance": "dance technique, ballet to street dance, told by what the limbs do.",
+    "explosive": "quick motion with force: jumps, sprints, throws, pushes.",
+    "martial_arts": "strikes, kicks, blocks and stances of martial arts, limb by limb.",
+    "multi_stage": "several stages in a fixed order, joined by words of order (then, finally).",
+    "asymmetric": "left and right side of the body do different things at the same time.",
+    "balance": "keeping balance on one leg, on the toes or heel to toe; say what bears the weight.",
+    "intent": (
+        "motion with a purpose that can be seen, such as greeting, refusing, dodging, pointing; "
+        "say what the limbs do and what it is for (to greet someone)."
+    ),
+    "invisible_object": (
+        "handling a thing that is not there; call it invisible and say how the limbs lift, push, "
+        "pull, throw or hold it."
+    ),
+    "numerical": "motion with a number: repetitions, steps or seconds.",
+    "whole_body": (
+        "one displacement in meters, one speed in meters per second or one turn in degrees of the "
+        "whole body, with its direction."
+    ),
+    "body_part": (
+        "where one part of the body is held from another, in cm, in one direction (in front of, "
+        "behind, above, below, to the left of, to the right of)."
+    ),
+}
+"""What a category is, in words (ours; the paper names the categories only)."""
+
+VARIABLES: dict[str, tuple[str, ...]] = {
+    "expand": (
+        "category", "about", "length", "fewest", "most", "digits", "seeds", "count", "mistakes",
+    ),
+    "refine": ("text", "fewest", "most"),
+    "target": ("text", "category", "joints"),
+}  # fmt: skip
+"""Variables each prompt file is given, by stage."""
+
+FOLDER = Path(__file__).resolve().parents[1] / "prompts" / "t2mbench"
+"""Our own prompt files."""
+
+
+def stage_prompt(stage: str, folder: Path | None = None) -> Prompt:
+    """Load the prompt file of a stage.
+
+    Args:
+        stage: Key of ``VARIABLES``.
+        folder: Folder with ``<stage>.md`` of one's own; a file that is not there is ours.
+
+    Returns:
+        The prompt.
+
+    Raises:
+        InputError: It cannot be read, or wants a variable it is not given.
+    """
+    own = None if folder is None else folder / f"{stage}.md"
+    path = own if own is not None and own.exists() else FOLDER / f"{stage}.md"
+    return load_prompt(path, VARIABLES[stage])
