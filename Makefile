@@ -1,7 +1,8 @@
 # make demo: label real clips in a browser. make test: every check. Both set up what they need.
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := agreement annotation_app audit benchmarks construction corpus exports llm motionjury render store
+PACKAGES := agreement annotation_app audit benchmarks construction corpus evaluators exports llm \
+  metrics motionjury render store
 # Run by Streamlit and by Alembic; importing them runs them.
 SCRIPTS := annotation_app/main.py store/migrations/env.py
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check

@@ -10,7 +10,18 @@ from typer.exceptions import TyperException
 
 from corpus.problems import InputError
 from motionjury import __version__
-from motionjury.commands import agreement, app, corpus, demo, draft, people, release, render, study
+from motionjury.commands import (
+    agreement,
+    app,
+    corpus,
+    demo,
+    draft,
+    people,
+    release,
+    render,
+    score,
+    study,
+)
 from motionjury.commands.house import doctor_command, init_command, status_command
 
 _STOPPED = 130
@@ -35,6 +46,7 @@ for group, module, text in (
     ("study", study, "Studies: create, launch, close, status."),
     ("people", people, "Experts, coordinators, analysts and their links."),
     ("agreement", agreement, "Agreement coefficients and reports."),
+    ("score", score, "Score models: retrieval, generation, STRIDE."),
     ("release", release, "Verified releases: build and verify."),
 ):
     cli.add_typer(module.app, name=group, help=text, no_args_is_help=True)

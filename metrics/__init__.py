@@ -1,0 +1,1 @@
+"""Verified items, scores and motions in; the papers' tables out."""
