@@ -186,20 +186,27 @@ def _browser_check() -> dict[str, Any]:
 
 
 def _endpoint_check(table: Any) -> list[dict[str, Any]]:
-    """Ask the language model one tiny question; send nothing where none is set up."""
+    """Ask each language model one tiny question; send nothing where none is set up."""
     from llm.check import check_endpoint
-    from llm.settings import llm_settings
+    from llm.settings import STAGES, llm_settings, stage_settings
 
     if table is not None and not isinstance(table, dict):
         return [_check("language model", False, "[llm]: expected a table of settings")]
-    try:
-        settings = llm_settings(table)
-    except InputError as error:
-        return [_check("language model", False, str(error))]
-    if settings is None:
-        detail = "none set up ([llm] names no model, or no endpoint or key is set): nothing sent"
-        return [_check("language model", True, detail)]
-    return [_check("language model", *check_endpoint(settings))]
+    stages = (table or {}).get(STAGES, {})
+    checks = []
+    for stage in ("", *(stages if isinstance(stages, dict) else ())):
+        name = f"language model of {stage}" if stage else "language model"
+        try:
+            settings = stage_settings(table, stage) if stage else llm_settings(table)
+        except InputError as error:
+            checks.append(_check(name, False, str(error)))
+            continue
+        if settings is None:
+            detail = "none set up ([llm] names no model, or no endpoint or key is set)"
+            checks.append(_check(name, True, f"{detail}: nothing sent"))
+            continue
+        checks.append(_check(name, *check_endpoint(settings)))
+    return checks
 
 
 def _log_checks(workspace: Workspace) -> list[dict[str, Any]]:

@@ -21,14 +21,14 @@ def doctor(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TEST_KEY", KEY)
 
-    def run(table: str):
+    def run(table: str, name: str = "language model"):
         root = tmp_path / "ws"
         init_workspace(root)
         with (root / "workspace.toml").open("a") as file:
             file.write(table)
         result = CliRunner().invoke(cli, ["doctor", "-w", str(root), "--json"])
         checks = json.loads(result.stdout)["checks"]
-        found = next(check for check in checks if check["name"] == "language model")
+        found = next(check for check in checks if check["name"] == name)
         return found["ok"], found["detail"], result.exit_code
 
     return run
@@ -49,6 +49,19 @@ def test_a_good_endpoint_is_asked_once(doctor):
     assert (ok, code, len(endpoint.got)) == (True, 0, 1)
     assert "answering-model answered" in detail
     assert endpoint.got[0].body["max_tokens"] == 256
+
+
+def test_the_model_of_a_stage_is_asked_too_and_gets_no_key_of_another_host(doctor):
+    with FakeEndpoint(lambda body, number: completion('{"ready": true}')) as endpoint:
+        table = (
+            '[llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "TEST_KEY"\n'
+            "attempts = 1\n"
+            f'[llm.stages.verify]\nmodel = "other"\nbase_url = "{endpoint.url}"\n'
+        )
+        ok, detail, code = doctor(table, "language model of verify")
+    assert (ok, code) == (True, 1)  # the endpoint of the other stages is down
+    assert "answering-model answered" in detail
+    assert [KEY in str(got.headers) for got in endpoint.got] == [False]
 
 
 @pytest.mark.parametrize(
