@@ -89,6 +89,10 @@ def import_command(
         list[str] | None, typer.Option(help="Only clips of this split; may be repeated.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many clips.")] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(help="Licence of motions whose files state none, e.g. CC-BY-4.0."),
+    ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -105,6 +109,8 @@ def import_command(
 
     if name is not None and (not name.strip() or set(name) & set(":#\n\t")):
         raise InputError(f"--name: expected a name without ':' and '#', got {name!r}")
+    if licence is not None and (not licence.strip() or not licence.isprintable()):
+        raise InputError(f"--licence: expected a name such as CC-BY-4.0, got {licence!r}")
     opened = open_workspace(workspace)
     options = read_options(fps, up, unit)
     with bar("reading") as tell:
@@ -123,8 +129,12 @@ def import_command(
     refused = print_problems(reading.problems, most=_LISTED)
     if not reading.clips:
         raise _nothing(path, refused, reading.skipped)
+    clips = [
+        clip if clip.licence or licence is None else clip.model_copy(update={"licence": licence})
+        for clip in reading.clips
+    ]
     with opened.db.write() as session:
-        new_clips, new_captions = add_clips(session, reading.clips, reading.captions)
+        new_clips, new_captions = add_clips(session, clips, reading.captions)
         log(
             session,
             "corpus_imported",

@@ -88,6 +88,13 @@ def test_import_twice_adds_once(folder, workspace):
     assert clips[0].options == {"fps": 30}
 
 
+def test_a_licence_is_kept_with_motions_that_state_none(folder, workspace):
+    given = ("--fps", 30, "--name", "mine", "--licence", "CC-BY-4.0", "-w", workspace)
+    assert run("import", folder, *given).exit_code == 0
+    with open_workspace(Path(workspace)).db.read() as session:
+        assert {clip.licence for clip in list_clips(session)} == {"CC-BY-4.0"}
+
+
 def test_import_of_nothing_leaves_nothing(folder, workspace):
     result = run("import", folder, "-w", workspace)
     assert isinstance(result.exception, InputError)
@@ -115,6 +122,7 @@ def test_import_of_the_sample_by_split(workspace):
         (("inspect", "x.npy", "--fps", "0"), "--fps: expected a number in (0, 1000], got 0"),
         (("inspect", "x.npy", "--fps", "nan"), "--fps: expected a number in (0, 1000], got nan"),
         (("import", "x.npy", "--name", "a:b"), "--name: expected a name without ':' and '#'"),
+        (("import", "x.npy", "--licence", " "), "--licence: expected a name such as CC-BY-4.0"),
     ],
 )
 def test_options_that_are_none(arguments, said):
