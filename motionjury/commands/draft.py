@@ -11,12 +11,14 @@ import typer
 
 from benchmarks.stride import AXES, StrideAxis
 from corpus.problems import InputError, Problem
+from motionjury.commands.draft_nextmotionqa import nextmotionqa
 from motionjury.options import JsonOption, WorkspaceOption, print_json, print_problems
 
 if TYPE_CHECKING:
     from construction.stride import DraftResult
 
 app = typer.Typer()
+app.command("nextmotionqa")(nextmotionqa)
 
 
 def _axis(name: str) -> StrideAxis:
