@@ -179,8 +179,8 @@ def _alone(job: RenderJob, start: float) -> Rendered:
     return _died(job)
 
 
-def _died(job: RenderJob) -> Rendered:
-    reason = f"the process that drew it died {ATTEMPTS} times; is there enough memory?"
+def _died(job: RenderJob, times: int = ATTEMPTS) -> Rendered:
+    reason = f"the process that drew it died {times} times; is there enough memory?"
     return Rendered(clip_id=job.clip.id, problem=Problem(file=job.clip.id, reason=reason))
 
 
@@ -209,7 +209,7 @@ def _on_cluster(jobs: Sequence[RenderJob], address: str) -> Iterator[Rendered]:
             if failure is None:
                 yield future.result()
             elif isinstance(failure, distributed.KilledWorker):
-                yield _died(job)
+                yield _died(job, failure.allowed_failures + 1)
             else:
                 reason = f"a worker of the cluster failed: {' '.join(str(failure).split())[:200]}"
                 yield Rendered(

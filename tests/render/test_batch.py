@@ -162,7 +162,28 @@ def test_a_cluster_gives_the_same_files(jobs, tmp_path, monkeypatch):
 
         monkeypatch.setattr(batch, "render_job", killed)
         dead = list(render_many(other[:1], cluster=address))
-        assert "died 3 times" in dead[0].problem.reason
+        assert "died 4 times" in dead[0].problem.reason
+
+
+def test_the_clips_of_a_killed_worker_are_done_again(tmp_path, deadly_ffmpeg):
+    distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    dask = pytest.importorskip("dask")
+    jobs = [
+        RenderJob(
+            _clip(tmp_path, f"clip{n}", striding(4 + n)), tmp_path, tmp_path / "media",
+            RenderSettings(size=66) if n == 1 else SMALL,
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "silence_logs": 50}
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 2}),
+        distributed.LocalCluster(dashboard_address=None, **options) as cluster,
+    ):
+        results = {r.clip_id: r for r in render_many(jobs, cluster=cluster.scheduler_address)}
+    assert (tmp_path / "died").exists()
+    assert "died 3 times" in results.pop("test:clip1").problem.reason
+    assert [results[f"test:clip{n}"].info.frames for n in (0, 2)] == [4, 6]
 
 
 def test_no_scheduler_is_said(jobs, monkeypatch):
