@@ -60,12 +60,15 @@ class RuleMatcher:
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         """Index every rule by the words that can begin it."""
-        self._by_word: dict[str, list[tuple[int, Rule]]] = {}
+        self._by_word: dict[str, list[int]] = {}
+        self._rules: list[tuple[int, Rule, tuple[frozenset[str], ...]]] = []
         self._categories = taxonomy.categories
         for number, category in enumerate(taxonomy.categories):
             for rule in category.parsed():
-                for phrase in rule.required[0]:
-                    self._by_word.setdefault(phrase[0], []).append((number, rule))
+                heads = tuple(frozenset(phrase[0] for phrase in term) for term in rule.required)
+                for word in heads[0]:
+                    self._by_word.setdefault(word, []).append(len(self._rules))
+                self._rules.append((number, rule, heads))
 
     def match(self, caption: str) -> tuple[Category, ...]:
         """Return the fine categories whose rules fit, by their first mention.
@@ -83,7 +86,7 @@ class RuleMatcher:
         found: list[int] = []
         for part in _parts(caption):
             places: dict[int, set[int]] = {}
-            for number, rule in self._rules(part):
+            for number, rule in self._likely(part):
                 if (fits := _fit(rule, part)) is not None:
                     places.setdefault(number, set()).update(fits)
             best = [
@@ -94,13 +97,15 @@ class RuleMatcher:
             found += [number for _, number in sorted(best)]
         return tuple(self._categories[number] for number in dict.fromkeys(found))
 
-    def _rules(self, part: Sequence[frozenset[str]]) -> list[tuple[int, Rule]]:
-        seen: dict[int, tuple[int, Rule]] = {}
-        for word in part:
-            for form in word:
-                for entry in self._by_word.get(form, ()):
-                    seen[id(entry)] = entry
-        return list(seen.values())
+    def _likely(self, part: Sequence[frozenset[str]]) -> list[tuple[int, Rule]]:
+        """Return the rules all of whose words begin somewhere in a part."""
+        forms = frozenset().union(*part)
+        begun = {at for form in forms for at in self._by_word.get(form, ())}
+        return [
+            (number, rule)
+            for number, rule, heads in map(self._rules.__getitem__, begun)
+            if not any(head.isdisjoint(forms) for head in heads)
+        ]
 
 
 def load_taxonomy(path: Path) -> Taxonomy:
