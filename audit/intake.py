@@ -63,6 +63,11 @@ TABLES: dict[str, Table] = {
         ("prompt_id",),
         ("category", "length"),
     ),
+    "target": Table(
+        {"prompt_id": ("id",), "text": ("prompt", "caption")},
+        ("prompt_id", "target"),
+        ("category",),
+    ),
     "caption_set": Table({"clip_id": ("clip", "id", "motion_id")}, ("clip_id",), ()),
     "choice": Table({"clip_id": ("clip",)}, ("clip_id", "question"), ("axis", "difficulty")),
     "caption": Table({"clip_id": ("clip",)}, ("clip_id", "axis"), ("axis", "difficulty")),

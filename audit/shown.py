@@ -23,7 +23,7 @@ from benchmarks.nextmotionqa import (
     PilotQuestion,
 )
 from benchmarks.stride import TARGET_PROPERTY, Triplet
-from benchmarks.t2mbench import MotionPrompt
+from benchmarks.t2mbench import MotionPrompt, TargetCheck, describe_target, parse_target
 from corpus.problems import InputError
 
 
@@ -115,6 +115,12 @@ def _prompt(payload: Mapping[str, Any]) -> Shown:
     return Shown(prompt=payload["text"])
 
 
+def _target(payload: Mapping[str, Any]) -> Shown:
+    line = str(payload["target"])
+    facts = (("Target", describe_target(parse_target(line))), ("As it is kept", line))
+    return Shown(prompt=payload["text"], facts=facts)
+
+
 KINDS: dict[str, Kind] = {
     "triplet": Kind(("stride",), Triplet, _triplet),
     "pilot_question": Kind(("nextmotionqa",), PilotQuestion, _pilot_question),
@@ -124,6 +130,7 @@ KINDS: dict[str, Kind] = {
     "judged_clip": Kind(("nextmotionqa", "t2mbench"), JudgedClip, _judged_clip),
     "caption_set": Kind(("mrbench",), CaptionSet, _caption_set),
     "prompt": Kind(("t2mbench",), MotionPrompt, _prompt),
+    "target": Kind(("t2mbench",), TargetCheck, _target),
 }
 """Every kind of item by ``Item.kind``; a new one is one function and one entry."""
 

@@ -21,6 +21,7 @@ KeptOutcome = Literal["accepted", "rated"]
 RENAMED: dict[str, dict[str, str]] = {
     "caption": {"caption": "reference"},
     "prompt": {"text": "prompt"},
+    "target": {"text": "prompt"},
 }
 """Column of a field of the payload, by kind, where it is not the field's own name."""
 
@@ -170,7 +171,7 @@ class CaptionSetItem(FlatItem):
 
 
 class PromptItem(FlatItem):
-    """A prompt of T2MBench (3.1), or a motion that was made from one and scored (4.2.1)."""
+    """A prompt of T2MBench (3.1), its target (3.3.3), or a scored motion made of it (4.2.1)."""
 
     benchmark: ClassVar[Benchmark] = "t2mbench"
 
@@ -181,9 +182,11 @@ class PromptItem(FlatItem):
     category: str | None = None
     """Category of the prompt; null for a scored motion."""
     length: Length | None = None
-    """Length of the sequence asked for; null where not stated and for a scored motion."""
+    """Length of the sequence asked for; null where not stated, for targets and scored motions."""
+    target: str | None = None
+    """What the prompt asks for in numbers, as one line; null for prompts and scored motions."""
     method: str | None = None
-    """The generator; null for a prompt. No expert saw it."""
+    """The generator; null for a prompt and a target. No expert saw it."""
 
 
 class DroppedItem(Record):

@@ -108,8 +108,8 @@ LAYOUTS: dict[Benchmark, Layout] = {
         drop=DroppedItem.of,
         lineage=True,
         about=(
-            "A prompt from which models make motions, or a motion that a method made from one "
-            "(`kind` says which)."
+            "A prompt from which models make motions, a target in numbers that a prompt asks for, "
+            "or a motion that\na method made from a prompt (`kind` says which)."
         ),
     ),
 }

@@ -10,6 +10,7 @@ from audit.protocols.pilot_qa import PILOT_QA
 from audit.protocols.prompt_review import PROMPT_REVIEW
 from audit.protocols.stride_audit import STRIDE_AUDIT
 from audit.protocols.t2m_dimensions import T2M_DIMENSIONS
+from audit.protocols.target_check import TARGET_CHECK
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
@@ -21,6 +22,7 @@ PROTOCOLS: dict[str, Protocol] = {
         LIKERT,
         T2M_DIMENSIONS,
         PROMPT_REVIEW,
+        TARGET_CHECK,
     )
 }
 """Protocols by name; adding one is one file and one entry here."""

@@ -13,7 +13,7 @@ from benchmarks.items import Item, Provenance, make_item
 from benchmarks.judged import JudgedClip
 from benchmarks.mrbench import CaptionSet
 from benchmarks.nextmotionqa import CaptionItem, ChoiceItem, CorrectionItem, PilotQuestion
-from benchmarks.t2mbench import MotionPrompt
+from benchmarks.t2mbench import MotionPrompt, TargetCheck
 from store.clips import add_clips, add_media
 from store.items import add_items
 from store.session import Database
@@ -84,6 +84,14 @@ def payloads(protocol: str, number: int) -> list[tuple[str, BaseModel]]:
             prompt_id=f"sourcey-{number}", text=f"raise {number} arms", category="sourcey-dance"
         )
         return [("prompt", made_prompt)]
+    if protocol == "target_check":
+        made_target = TargetCheck(
+            prompt_id=f"sourcey-{number}",
+            text=f"walk {number} m forward",
+            category="sourcey-whole-body",
+            target=f"root translation: {number} m forward",
+        )
+        return [("target", made_target)]
     return []
 
 
@@ -117,6 +125,7 @@ GOOD_ANSWERS: dict[str, dict[str, Any]] = {
         "wording": "yes",
         "verdict": "accept",
     },
+    "target_check": {"verdict": "accept"},
 }
 """Answers that an item of each protocol takes."""
 
