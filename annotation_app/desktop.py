@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +36,7 @@ def find_browser() -> str | None:
 
 
 def open_window(url: str) -> subprocess.Popen[bytes] | None:
-    """Open an address in a window of its own, with a fresh profile.
+    """Open an address in a window of its own, with a profile of its own that is kept.
 
     Args:
         url: Address of the app.
@@ -49,14 +48,20 @@ def open_window(url: str) -> subprocess.Popen[bytes] | None:
     if browser is None:
         webbrowser.open(url)
         return None
-    profile = tempfile.mkdtemp(prefix="motionjury-window-")
     return subprocess.Popen(
-        window_command(browser, url, profile),
+        window_command(browser, url, str(profile())),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def profile() -> Path:
+    """Return the folder where the window keeps that someone signed in; made when absent."""
+    folder = Path.home() / ".motionjury" / "window"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def window_command(browser: str, url: str, profile: str) -> list[str]:

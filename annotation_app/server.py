@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -64,6 +65,8 @@ CONFIG: dict[str, Any] = {
 }
 """Streamlit's options in force; nothing is read from the user's machine for these."""
 
+_PASTE_LIMIT = 4096
+"""Longest form with a pasted link, bytes."""
 _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
@@ -114,6 +117,7 @@ def build_app(context: AppContext, *, open_url: str | None = None, desktop: bool
         lifespan=lifespan,
         routes=[
             Route("/enter/{invite}", partial(_enter, context)),
+            Route("/enter", _pasted, methods=["POST"]),
             Route("/leave", _leave),
             Route("/signed-in/{pass_}", partial(_signed_in, context)),
             Route("/clip/{token}", partial(_clip, context)),
@@ -212,6 +216,20 @@ async def _enter(context: AppContext, request: Request) -> Response:
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
     set_cookie(response, context, person_id, secure=request.url.scheme == "https")
     return response
+
+
+async def _pasted(request: Request) -> Response:
+    """Go to the personal link that was pasted; whatever else was, is a wrong code."""
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > _PASTE_LIMIT:
+            raw = b""
+            break
+    fields = parse_qs(raw.decode("utf-8", "replace"))
+    link = fields.get("link", [""])[0].strip().rstrip("/")
+    code = quote(link.rpartition("/")[2], safe="") or "-"
+    return RedirectResponse(f"/enter/{code}", 303, headers={"Cache-Control": "no-store"})
 
 
 async def _signed_in(context: AppContext, request: Request) -> Response:

@@ -27,6 +27,13 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 [data-testid="stMainBlockContainer"] [data-testid="stTooltipIcon"] button { min-height: 0; }
 [data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p {
   color: var(--mj-on-accent) !important; }
+.mj-paste { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: .5rem 0 1rem; }
+.mj-paste label { display: grid; gap: .35rem; flex: 1 1 24rem; font-weight: 600; }
+.mj-paste input { min-height: 44px; padding: .4rem .7rem; border-radius: 8px; font: inherit;
+  color: inherit; background: transparent; border: 1px solid currentColor; }
+.mj-paste button { min-height: 44px; padding: .4rem 1.2rem; border-radius: 8px; border: 0;
+  font: inherit; font-weight: 600; cursor: pointer; background: var(--mj-accent);
+  color: var(--mj-on-accent); }
 .mj-go { display: inline-block; padding: .7rem 1.2rem; border-radius: 8px; font-weight: 600;
   text-decoration: none; background: var(--mj-accent); color: var(--mj-on-accent) !important; }
 [data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {

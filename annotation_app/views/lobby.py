@@ -32,6 +32,13 @@ def stranger(context: AppContext) -> None:
         return
     st.title(texts("lobby.stranger_title"), anchor=False)
     st.write(texts("lobby.stranger"))
+    # A window without an address bar has no other way in.
+    label, button = escape(texts("lobby.paste")), escape(texts("lobby.paste_go"))
+    st.html(
+        '<form class="mj-paste" method="post" action="/enter">'
+        f'<label>{label}<input name="link" required autocomplete="off" spellcheck="false">'
+        f'</label><button type="submit">{button}</button></form>'
+    )
     st.write(texts("lobby.stranger_help"))
 
 

@@ -33,11 +33,11 @@ def test_a_window_shows_the_page(site, chromium_path, monkeypatch, tmp_path):
     command = desktop.window_command
     monkeypatch.setattr(desktop, "window_command", lambda *a: [*command(*a), "--headless=new"])
     monkeypatch.setenv(desktop.CHROMIUM_ENV, chromium_path)
-    monkeypatch.setattr(desktop.tempfile, "mkdtemp", lambda **_options: str(tmp_path / "profile"))
+    monkeypatch.setattr(desktop.Path, "home", lambda: tmp_path)
     window = desktop.open_window(site.url)
     try:
         # A fresh profile that has visited the page: the window came up and loaded it.
-        history = tmp_path / "profile" / "Default" / "History"
+        history = tmp_path / ".motionjury" / "window" / "Default" / "History"
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if history.is_file() and site.url.encode() in history.read_bytes():
