@@ -205,28 +205,27 @@ def action_candidates(caption: str) -> list[Outcome]:
     return found
 
 
-def swap_action(caption: str, seed: int) -> Outcome:
-    """Replace one action of a caption by a visually distinct one.
+def swaps(caption: str) -> tuple[Outcome, ...]:
+    """Replace one action of a caption by a visually distinct one, in every sound way.
 
     Args:
         caption: A caption of one motion.
-        seed: Decides which of several possible replacements is made.
 
     Returns:
-        ``item``; ``not_applicable`` where no verb of the table occurs; ``rejected`` where one
-        does but no replacement is sound.
+        One ``item`` for each replacement; else a single ``not_applicable`` where no verb of the
+        table occurs, or ``rejected`` where one does but no replacement is sound.
 
-    >>> swap_action("a man walks in place.", 0).text
+    >>> swaps("a man walks in place.")[0].text
     'a man runs in place.'
     """
     problem = unreadable(caption)
     if problem:
-        return rejected(problem, "unreadable")
+        return (rejected(problem, "unreadable"),)
     candidates = action_candidates(caption)
     if not candidates:
-        return not_applicable("no action of the pair table", "no_action")
-    good = [c for c in candidates if c.outcome == "item"]
+        return (not_applicable("no action of the pair table", "no_action"),)
+    good = tuple(c for c in candidates if c.outcome == "item")
     if good:
-        return good[seed % len(good)]
+        return good
     order = ("repeated_action", "related_action", "unclear_use", "arguments")
-    return min(candidates, key=lambda c: order.index(c.reason_code))
+    return (min(candidates, key=lambda c: order.index(c.reason_code)),)

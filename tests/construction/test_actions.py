@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.text.actions import action_candidates, action_forms, action_pairs, swap_action
+from construction.stride import edit_caption
+from construction.text.actions import action_candidates, action_forms, action_pairs
 from construction.text.morphology import inflect
 from construction.text.tables import table
 from tests.construction.cases import own
@@ -10,7 +11,7 @@ from tests.construction.cases import own
 
 @pytest.mark.parametrize("case", own("action_identity"), ids=lambda c: c["caption"][:40])
 def test_own_cases(case):
-    found = swap_action(case["caption"], 0)
+    found = edit_caption(case["caption"], "action_identity")
     assert found.outcome == case["outcome"]
     assert found.reason
     texts = {c.text for c in action_candidates(case["caption"]) if c.text is not None}
@@ -47,12 +48,12 @@ def test_a_replacement_can_be_undone(pair):
 
 @given(st.text(max_size=200), st.integers(0, 2**32))
 def test_any_text_gets_an_outcome_with_a_reason(text, seed):
-    found = swap_action(text, seed)
+    found = edit_caption(text, "action_identity", seed)
     assert found.reason
     assert (found.text is not None) == (found.outcome == "item")
 
 
 def test_the_seed_chooses_among_the_candidates():
     caption = "a man walks in a circle."
-    texts = {swap_action(caption, seed).text for seed in range(10)}
+    texts = {edit_caption(caption, "action_identity", seed).text for seed in range(10)}
     assert texts == {c.text for c in action_candidates(caption) if c.text is not None}

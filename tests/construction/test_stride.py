@@ -1,10 +1,10 @@
 import pytest
 
-from benchmarks.items import Item
 from benchmarks.stride import AXES, Triplet
-from construction.balance import balance_directions
+from construction.balance import balance_directions, pair_counts
 from construction.sampling import random_content
 from construction.stride import draft_stride, edit_caption
+from construction.stride_candidates import Candidate
 from corpus.clips import Caption, Clip
 from corpus.problems import InputError
 
@@ -100,17 +100,29 @@ def test_action_items_are_equal_in_both_directions():
     assert sorted(i.payload["edit"]["source"] for i in limited.items) == ["runs", "walks"]
 
 
-def test_balancing_reports_what_it_drops():
-    texts = {f"w{i}": ["a man walks in a circle."] for i in range(3)}
-    texts |= {"r": ["a man runs in a circle."]}
-    balanced = draft_stride(*corpus_of(texts), seed=0, axes=["action_identity"]).items
-    first = next(i for i in balanced if i.payload["edit"]["source_lemma"] == "walk")
-    second = next(i for i in balanced if i.payload["edit"]["source_lemma"] == "run")
-    surplus: list[Item] = [first.model_copy(update={"id": f"{first.id}-{k}"}) for k in range(3)]
-    report = balance_directions([*surplus, second], seed=5)
-    assert report.by_pair == {"demo: run/walk": {"run>walk": 1, "walk>run": 3, "kept": 1}}
-    assert len(report.kept) == 2
-    assert len(report.dropped) == 2
+def walkers(*directions):
+    """Return Action Identity candidates, one for each (source, target)."""
+    return [
+        Candidate(
+            clip=clip(f"w{k}"),
+            caption=Caption(id=f"demo:w{k}#0", clip_id=f"demo:w{k}", text=f"a man {source}s."),
+            axis="action_identity",
+            text=f"a man {target}s.",
+            edit={"source_lemma": source, "target_lemma": target},
+        )
+        for k, (source, target) in enumerate(directions)
+    ]
+
+
+def test_balancing_keeps_as_many_of_both_directions():
+    candidates = walkers(*[("walk", "run")] * 3, ("run", "walk"), ("kick", "punch"))
+    found = balance_directions(candidates, seed=5)
+    assert sorted(c.edit["source_lemma"] for c in found.kept) == ["run", "walk"]
+    assert {code for _, code in found.dropped} == {"balance"}
+    assert len(found.kept) + len(found.dropped) == len(candidates)
+    kick, walk = pair_counts(candidates, found.kept)
+    assert (kick.pair, kick.forward, kick.backward, kick.kept) == ("kick/punch", 1, 0, 0)
+    assert (walk.pair, walk.forward, walk.backward, walk.kept) == ("run/walk", 1, 3, 1)
 
 
 def test_limits_hold_and_are_reported():
