@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from corpus.problems import InputError
 from llm.ask import run_apart
 from llm.attempts import Gate, UnsentError, persist
-from llm.budget import Account, Budget
+from llm.budget import Account, Budget, cost
 from llm.client import Endpoint
 from llm.outcome import Usage
 from llm.retry import CallError
@@ -93,7 +93,7 @@ class EndpointEmbedder:
         Args:
             settings: Endpoint and limits; ``model`` is the embedding model.
             cache: Folder where vectors are kept; None keeps none.
-            budget: The most one ``embed`` may use.
+            budget: The most it may use, all texts together.
             tell: Told in one line of waits and of the end of a run.
             environ: Environment that holds the key; the process's own by default.
         """
@@ -102,6 +102,10 @@ class EndpointEmbedder:
         self._budget = budget or Budget()
         self._tell = tell or (lambda line: None)
         self._environ = environ
+        self.spent = Usage(prompt=0, completion=0)
+        """Tokens used so far; of calls whose tokens were not counted, those reckoned."""
+        self.calls = 0
+        """HTTP requests made so far."""
 
     @property
     def id(self) -> str:
@@ -151,7 +155,7 @@ class EndpointEmbedder:
         self, missing: Sequence[str], found: dict[str, NDArray[np.float32]], key: str
     ) -> None:
         gate = Gate(self._tell)
-        account = Account(self._budget, self._settings)
+        account = Account(self._left(), self._settings)
         batches = [missing[at : at + BATCH] for at in range(0, len(missing), BATCH)]
         todo = iter(batches)
         try:
@@ -160,9 +164,22 @@ class EndpointEmbedder:
                     group.create_task(self._work(todo, endpoint, account, gate, found))
         except ExceptionGroup as several:
             raise several.exceptions[0] from None
+        finally:
+            self.spent += account.spent
+            self.calls += account.calls
         if gate.closed:
             kept = f"; {len(missing) - sum(t not in found for t in missing)} of {len(missing)} done"
             raise InputError(f"embeddings stopped: {gate.why}{kept}", file=self.id)
+
+    def _left(self) -> Budget:
+        """Return what may still be used."""
+        most, tokens = self._budget, self.spent.prompt + self.spent.completion
+        usd = cost(self.spent, self._settings) or 0.0
+        return Budget(
+            calls=None if most.calls is None else max(most.calls - self.calls, 0),
+            tokens=None if most.tokens is None else max(most.tokens - tokens, 0),
+            usd=None if most.usd is None else max(most.usd - usd, 0.0),
+        )
 
     async def _work(
         self,

@@ -135,7 +135,7 @@ def refuse(
 
 def cell_of(path: tuple[str, str, str] | None) -> dict[str, str]:
     """Return the cell of the quota table that a category counts in."""
-    return {} if path is None else {"coarse": path[0], "fine": path[2]}
+    return {"coarse": "not filed"} if path is None else {"coarse": path[0], "fine": path[2]}
 
 
 def by_group(candidates: Iterable[Candidate]) -> Mapping[str, list[Candidate]]:

@@ -151,7 +151,6 @@ def draw_pool(
     most: int,
     near: float = NEAR,
     seed: int = 0,
-    taken_groups: Iterable[str] = (),
 ) -> Drawn:
     """Draw a balanced benchmark from filed candidates.
 
@@ -166,7 +165,6 @@ def draw_pool(
         near: Cosine from which two captions are taken for the same, unless they differ in side,
             direction, order or count.
         seed: Seed of the order.
-        taken_groups: Motions that must not be used.
 
     Returns:
         Who was drawn, who was refused, and why it ended early, if it did: a batch of which no
@@ -176,7 +174,7 @@ def draw_pool(
     for each in sorted(filed, key=lambda f: _order(f, seed)):
         pools[each.category.fine].append(each)
     categories = {name: _Category(pools[name], embedder, near) for name in sorted(pools)}
-    used = set(taken_groups)
+    used: set[str] = set()
     accepted: dict[str, list[Filed]] = {name: [] for name in categories}
     refused: list[Rejected] = []
     stopped = ""

@@ -11,14 +11,21 @@ import typer
 
 from benchmarks.stride import AXES, StrideAxis
 from corpus.problems import InputError, Problem
+from motionjury.commands.draft_mrbench import mrbench
 from motionjury.commands.draft_nextmotionqa import nextmotionqa
+from motionjury.commands.draft_t2mbench import t2mbench, t2mbench_ood
+from motionjury.commands.draft_targets import t2mbench_targets
 from motionjury.options import JsonOption, WorkspaceOption, print_json, print_problems
 
 if TYPE_CHECKING:
     from construction.stride import DraftResult
 
 app = typer.Typer()
+app.command("mrbench")(mrbench)
 app.command("nextmotionqa")(nextmotionqa)
+app.command("t2mbench")(t2mbench)
+app.command("t2mbench-ood")(t2mbench_ood)
+app.command("t2mbench-targets")(t2mbench_targets)
 
 
 def _axis(name: str) -> StrideAxis:

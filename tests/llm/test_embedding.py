@@ -157,6 +157,9 @@ def test_the_budget_holds():
         with pytest.raises(InputError, match="budget of 1 calls"):
             poor.embed([f"caption {n}" for n in range(BATCH + 1)])
         assert len(server.got) == 1
+        with pytest.raises(InputError, match="budget of 0 calls"):
+            poor.embed(["one more"])
+        assert (poor.calls, poor.spent.prompt) == (1, 3 * BATCH)
 
 
 def test_a_specification_names_the_embedder(tmp_path, monkeypatch):

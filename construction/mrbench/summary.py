@@ -1,0 +1,175 @@
+"""The report of an MRBench draft: counts by category, what to supplement, alignment, pictures."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from benchmarks.items import Item, Provenance
+from benchmarks.mrbench import GRANULARITIES
+from benchmarks.taxonomy import Taxonomy
+from construction.mrbench.classify import Filed
+from construction.mrbench.lengths import Trio
+from construction.mrbench.statistics import Described, corpus_statistics
+from construction.mrbench.statistics_plots import statistics_figures
+from construction.mrbench.verify import Alignment, alignment_scores
+from construction.report import DraftReport, Rejected, count_cells, flags
+from construction.sampling import same_text
+from construction.stages import Stages
+from llm.outcome import Reply, same_model_warning
+
+_WITHOUT = {
+    "score": "no model is named for it: captions passed the rule filter only",
+    "classify": "no model is named for it: captions are filed by rule only",
+    "verify": "no model is named for it: nothing compared captions with motions",
+    "rewrite": "no model is named for it: captions of three lengths come from the corpus or from "
+    "its event labels",
+}
+
+
+class Made(NamedTuple):
+    """A caption set before it is an item."""
+
+    filed: Filed
+    """The candidate."""
+    trio: Trio
+    """Its captions."""
+    provenance: Provenance
+    """How they were had."""
+    flags: tuple[str, ...]
+    """Why a person should look at it first."""
+    reply: Reply[Alignment] | None
+    """The answer on its alignment."""
+
+
+def summarise(
+    *,
+    items: Sequence[Item],
+    made: Sequence[Made],
+    filed: Sequence[Filed],
+    rejected: Sequence[Rejected],
+    training: Sequence[object],
+    taxonomy: Taxonomy,
+    stages: Stages,
+    answers: Sequence[Alignment],
+    settings: dict[str, Any],
+    seed: int,
+    least: int,
+    asked: int,
+    stopped: str,
+    started: float,
+    tool_version: str,
+) -> DraftReport:
+    """Write the report of a draft.
+
+    Args:
+        items: Caption sets.
+        made: The same before they were items.
+        filed: Candidates with a category.
+        rejected: All refusals.
+        training: Pairs held out.
+        taxonomy: Categories.
+        stages: Models of the run.
+        answers: Answers of the alignment stage, of pairs that did not pass too.
+        settings: Options in force.
+        seed: Seed.
+        least: Sets a category should have.
+        asked: Captions the run set out from.
+        stopped: Why the pool ended early; empty where it did not.
+        started: When the run began, seconds since 1970 UTC.
+        tool_version: Version of MotionJury.
+
+    Returns:
+        The report. ``tables`` holds ``categories``, ``supplement``, ``statistics`` (Figure 2 of the
+        drafted sets) and, where pairs were verified, ``alignment``.
+    """
+    described = [
+        Described(
+            motion=each.filed.candidate.clip.id,
+            text=text,
+            granularity=name,
+            category=each.filed.category.fine,
+        )
+        for each in made
+        for name, text in zip(GRANULARITIES, each.trio, strict=True)
+    ]
+    found = corpus_statistics(described, taxonomy)
+    categories = _categories(taxonomy, filed, made, least)
+    tables = {
+        "categories": categories,
+        "supplement": [row for row in categories if row["missing"]],
+        "statistics": found.rows(),
+    }
+    if answers:
+        tables["alignment"] = [alignment_scores(answers)._asdict()]
+    not_run = {stage: why for stage, why in _WITHOUT.items() if not stages.has(stage)}
+    return DraftReport(
+        benchmark="mrbench",
+        seed=seed,
+        settings=settings,
+        asked=asked,
+        drafted=len(items),
+        flagged=sum(bool(flags(item)) for item in items),
+        rejected=dict(sorted(Counter(r.code for r in rejected).items())),
+        cells=count_cells(items, rejected, ("coarse", "fine")),
+        not_run=not_run,
+        stages=stages.uses(),
+        notes=tuple(_notes(stages, made, tables["supplement"], training, stopped, least)),
+        tables=tables,
+        figures=tuple(statistics_figures({"drafted": found})) if items else (),
+        started=started,
+        seconds=time.time() - started,
+        tool_version=tool_version,
+    )
+
+
+def _categories(
+    taxonomy: Taxonomy, filed: Sequence[Filed], made: Sequence[Made], least: int
+) -> list[dict[str, Any]]:
+    motions: dict[str, set[str]] = {}
+    for each in filed:
+        motions.setdefault(each.category.fine, set()).add(each.candidate.group)
+    drafted = Counter(each.filed.category.fine for each in made)
+    return [
+        {
+            "coarse": category.coarse,
+            "middle": category.middle,
+            "fine": category.fine,
+            "candidate_motions": len(motions.get(category.fine, ())),
+            "drafted": drafted[category.fine],
+            "missing": max(least - drafted[category.fine], 0),
+        }
+        for category in taxonomy.categories
+    ]
+
+
+def _notes(
+    stages: Stages,
+    made: Sequence[Made],
+    supplement: Sequence[dict[str, Any]],
+    training: Sequence[object],
+    stopped: str,
+    least: int,
+) -> list[str]:
+    notes = [f"{len(training)} pairs are held out for training; no motion is on both sides"]
+    if supplement:
+        missing = sum(row["missing"] for row in supplement)
+        notes.append(
+            f"{len(supplement)} categories have fewer than {least} sets; {missing} are missing "
+            "(table supplement)"
+        )
+    concise = Counter(same_text(each.trio.concise) for each in made)
+    if shared := sum(count for count in concise.values() if count > 1):
+        notes.append(
+            f"{shared} sets share their concise caption with another: as queries these are ambiguous"
+        )
+    if stopped:
+        notes.append(f"the draw ended early: {stopped}")
+    judge, writers = stages.model("verify"), [stages.model("rewrite")]
+    if judge is not None:
+        warning = same_model_warning(judge, [name for name in writers if name is not None])
+        if warning is not None:
+            notes.append(f"verify and rewrite: {warning}; name another with --stage-model")
+    return notes
