@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_WIDTH, _HEIGHT, _MARGIN, _LEGEND = 760, 560, 16, 34
+_WIDTH, _HEIGHT, _MARGIN, _LEGEND = 760, 560, 16, 54
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Okabe and Ito's colours, told apart by colour-blind people."""
 _MUTED = "#b4bcc4"
@@ -87,7 +87,8 @@ def scatter(groups: Sequence[Group]) -> str:
         f'width="{_WIDTH}" height="{_HEIGHT}" role="img" font-family="system-ui, sans-serif">',
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
     ]
-    legend, x = [], float(_MARGIN)
+    legend: list[str] = []
+    x, y = float(_MARGIN), 20
     colours = iter(_COLOURS * (1 + len(groups) // len(_COLOURS)))
     for group in groups:
         colour = _MUTED if group.muted else next(colours)
@@ -96,9 +97,13 @@ def scatter(groups: Sequence[Group]) -> str:
         dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}"/>' for a, b in places)
         parts.append(f'<g fill="{colour}" fill-opacity="{opacity}">{dots}</g>')
         label = f"{group.name} ({len(group.points)})"
+        width = 34 + 7.2 * len(label)
+        if x + width > _WIDTH and x > _MARGIN:
+            x, y = float(_MARGIN), y + 20
         legend.append(
-            f'<circle cx="{x + 5:.0f}" cy="20" r="5" fill="{colour}"/>'
-            f'<text x="{x + 15:.0f}" y="24" font-size="13" fill="#1d2733">{escape(label)}</text>'
+            f'<circle cx="{x + 5:.0f}" cy="{y}" r="5" fill="{colour}"/>'
+            f'<text x="{x + 15:.0f}" y="{y + 4}" font-size="13" fill="#1d2733">'
+            f"{escape(label)}</text>"
         )
-        x += 34 + 7.2 * len(label)
+        x += width
     return "".join([*parts, *legend, "</svg>"])
