@@ -48,8 +48,7 @@ def grouped_bars(
         bottom = math.floor(bottom / step + 1e-9) * step
     if high is None:
         top = max(math.ceil(top / step - 1e-9) * step, bottom + step)
-    bar = 24 if len(series) <= 4 else 17
-    gap, left, height = 22, 54, 230
+    bar, gap, left, height = 25, 22, 54, 230
     group_width = bar * max(len(series), 1) + gap
     legend = _legend(series, left)
     plot_top = 14 + 18 * legend[1]
@@ -200,16 +199,16 @@ def _legend(names: Sequence[str], left: int) -> tuple[str, int]:
     if len(names) < 2:
         return "", 0
     parts: list[str] = []
-    x, line = left, 0
+    x, line = float(left), 0
     for place, name in enumerate(names):
-        needed = 26 + 7 * len(name)
+        needed = 32 + 7.6 * len(name)
         if x > left and x + needed > 520:
-            x, line = left, line + 1
+            x, line = float(left), line + 1
         y = 6 + 18 * line
         parts.append(
-            f'<rect x="{x}" y="{y}" width="11" height="11" rx="2" '
+            f'<rect x="{x:g}" y="{y}" width="11" height="11" rx="2" '
             f'fill="{SHADES[place % len(SHADES)]}"/>'
-            f'<text x="{x + 16}" y="{y + 10}" {_ink()}>{escape(name)}</text>'
+            f'<text x="{x + 16:g}" y="{y + 10}" {_ink()}>{escape(name)}</text>'
         )
         x += needed
     return "".join(parts), line + 1

@@ -87,7 +87,8 @@ def _latex_spanners(table: ResultTable, labels: int) -> list[str]:
     rules: list[str] = []
     at = labels + 1
     for name, width in _spans(table):
-        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{escape_latex(name)}}}")
+        title = escape_latex(name).replace("Δ", r"$\Delta$")
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{title}}}")
         if name:
             rules.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")
         at += width
@@ -106,7 +107,7 @@ def _spans(table: ResultTable) -> list[tuple[str, int]]:
 
 def _latex_heading(column: Column) -> str:
     arrow = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", None: ""}[column.better]
-    return escape_latex(column.title or column.name) + arrow
+    return escape_latex(column.title or column.name).replace("Δ", r"$\Delta$") + arrow
 
 
 def _latex_number(found: Cell | None, column: Column) -> str:
