@@ -10,6 +10,7 @@ import typer
 
 from corpus.formats.source import ReadOptions, Unit, Up
 from corpus.problems import InputError
+from motionjury.commands.corpus_analyse import analyse_command
 from motionjury.options import JsonOption, WorkspaceOption, bar, print_json, print_problems
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from corpus.reading import Inspection
 
 app = typer.Typer()
+app.command("analyse")(analyse_command)
 
 _LISTED = 1000
 
