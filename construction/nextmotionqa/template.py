@@ -142,8 +142,10 @@ def _acts_question(clip: SourceClip, acts: list[Act], order: _Order) -> ChoiceDr
     for act in acts:
         # One wrong option names a part too, or the right one would stand out by its length.
         if act.moves_part and act.organs:
-            verb = order(*_other_objects(act))[0]
-            wrong.insert(0, f"{inflect(verb, 'VBG')} their {act.organs}")
+            wrong[:0] = [
+                f"{inflect(verb, 'VBG')} their {act.organs}"
+                for verb in order(*_other_objects(clip, acts))[:1]
+            ]
     question = "Which of these does the person do in the clip? Mark all that apply."
     return _choice(question, gold, wrong, order)
 
@@ -173,11 +175,15 @@ def _ways(clip: SourceClip, acts: Sequence[Act]) -> list[str]:
     return list(dict.fromkeys(found)) or ["in_place"]
 
 
-def _other_verbs(clip: SourceClip, acts: Sequence[Act]) -> list[str]:
-    """Return actions that neither labels nor captions speak of, nor anything close to them."""
+def _close(clip: SourceClip, acts: Sequence[Act]) -> frozenset[str]:
+    """Return the actions that labels or captions speak of, and what is too close to them."""
     done = {act.verb for act in acts} | {a for text in clip.captions for a in content(text).actions}
-    close = frozenset().union(*(kin(verb) for verb in done))
-    actions = table("actions")["actions"]
+    return frozenset().union(*(kin(verb) for verb in done))
+
+
+def _other_verbs(clip: SourceClip, acts: Sequence[Act]) -> list[str]:
+    """Return actions that are surely wrong, to be said without an object."""
+    close, actions = _close(clip, acts), table("actions")["actions"]
     return [v for v, row in actions.items() if v not in close and _alone(row)]
 
 
@@ -186,10 +192,10 @@ def _alone(row: dict[str, Any]) -> bool:
     return row.get("bare", True) and not row.get("object")
 
 
-def _other_objects(act: Act) -> list[str]:
-    """Return verbs that move a named part in another way than the act."""
-    actions = table("actions")["actions"].items()
-    return [v for v, row in actions if row.get("object") and v not in kin(act.verb)]
+def _other_objects(clip: SourceClip, acts: Sequence[Act]) -> list[str]:
+    """Return surely wrong verbs that move a named part."""
+    close, actions = _close(clip, acts), table("actions")["actions"]
+    return [v for v, row in actions.items() if row.get("object") and v not in close]
 
 
 def _caption(clip: SourceClip, acts: list[Act], axis: SemanticAxis, order: _Order) -> list[_Piece]:
@@ -236,7 +242,7 @@ def _with_ways(clip: SourceClip, act: Act, acts: Sequence[Act], order: _Order) -
 
 
 def _with_verbs(clip: SourceClip, act: Act, acts: Sequence[Act], order: _Order) -> list[_Piece]:
-    others = _other_objects(act) if act.moves_part else _other_verbs(clip, acts)
+    others = _other_objects(clip, acts) if act.moves_part else _other_verbs(clip, acts)
     verb = _Piece(
         str(inflect(act.verb, "VBZ")), tuple(str(inflect(v, "VBZ")) for v in order(*others))
     )
