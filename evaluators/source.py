@@ -1,0 +1,326 @@
+"""Where suites get scores from: a model with its vectors kept on disk, or a file of scores."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.motion import Motion
+from corpus.problems import InputError
+from evaluators.cache import VectorCache, Vectors
+from evaluators.protocol import (
+    EmbeddingModel,
+    LikelihoodModel,
+    PairScorer,
+    Scorer,
+    SeesText,
+)
+
+Progress = Callable[[int, int], None]
+"""Called with how many are done and out of how many."""
+
+VARIANTS: dict[str, Callable[[Motion], Motion]] = {
+    "mirrored": Motion.mirrored,
+    "time_reversed": Motion.time_reversed,
+}
+"""Transformed motions a model can be asked about, by the word behind ``#`` in their id."""
+
+_BLOCK = 128
+
+
+class Text(NamedTuple):
+    """A text and the id it goes by in score files."""
+
+    id: str
+    text: str
+
+
+class ScoreSource(Protocol):
+    """What a suite asks for scores; higher = better."""
+
+    @property
+    def name(self) -> str:
+        """Name in tables."""
+
+    @property
+    def native_metric(self) -> str:
+        """What the scores are."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash (hex) of what the scores come from: model, or file."""
+
+    def pairs(self, texts: Sequence[Text], motion_ids: Sequence[str]) -> NDArray[np.float64]:
+        """Return (N,) scores of N aligned pairs; NaN where the motion was refused.
+
+        Raises:
+            InputError: A pair has no score; the first is named and all are counted.
+        """
+
+    def refused(self, motion_ids: Iterable[str]) -> dict[str, str]:
+        """Return why motions cannot be scored, by id; empty where all can."""
+
+    def visible(self, text: str) -> str | None:
+        """Return what the model sees of a text; None where it cannot tell."""
+
+    @property
+    def resolution(self) -> float:
+        """Part of the largest score below which two scores are one; 0 compares exactly."""
+
+
+class MotionLibrary:
+    """Motions by id, read when a model wants them; variants are ``ID#mirrored`` and the like."""
+
+    def __init__(self, motions: dict[str, tuple[str, Callable[[], Motion]]]) -> None:
+        """Keep what is known.
+
+        Args:
+            motions: Content hash and reader by id.
+        """
+        self._motions = motions
+
+    @classmethod
+    def of(cls, motions: dict[str, Motion]) -> MotionLibrary:
+        """Make a library of motions in memory."""
+
+        def reader(motion: Motion) -> Callable[[], Motion]:
+            return lambda: motion
+
+        return cls({name: (m.content_hash(), reader(m)) for name, m in motions.items()})
+
+    def __contains__(self, motion_id: str) -> bool:
+        """Whether the motion, or the one that a variant is made of, is known."""
+        return motion_id.partition("#")[0] in self._motions
+
+    def content_hash(self, motion_id: str) -> str:
+        """Return the hash a motion's vectors are kept under.
+
+        Raises:
+            InputError: The motion is not known.
+        """
+        known, _, variant = motion_id.partition("#")
+        return self._entry(known)[0] + (f":{variant}" if variant else "")
+
+    def load(self, motion_id: str) -> Motion:
+        """Read a motion.
+
+        Raises:
+            InputError: It is not known, or its file cannot be read.
+        """
+        known, _, variant = motion_id.partition("#")
+        motion = self._entry(known)[1]()
+        return VARIANTS[variant](motion) if variant else motion
+
+    def _entry(self, motion_id: str) -> tuple[str, Callable[[], Motion]]:
+        found = self._motions.get(motion_id)
+        if found is None:
+            raise InputError(f"no motion {motion_id!r} in the corpus given")
+        return found
+
+
+class ModelScores:
+    """Scores of a model; what it computed is kept under its fingerprint."""
+
+    resolution = 4 * float(np.finfo(np.float32).eps)
+
+    def __init__(
+        self,
+        model: Scorer,
+        motions: MotionLibrary,
+        cache: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Open the cache.
+
+        Args:
+            model: Any model that gives a number for a text with a motion.
+            motions: Where its motions come from.
+            cache: Folder of kept vectors; None keeps them in memory only.
+            progress: Told how many motions or pairs are done.
+        """
+        self.name, self.native_metric = model.name, model.native_metric
+        self.fingerprint = model.fingerprint
+        self._model, self._motions, self._progress = model, motions, progress
+        folder = None if cache is None else cache / model.fingerprint[:32]
+        self._kept = {
+            kind: VectorCache(None if folder is None else folder / kind)
+            for kind in ("texts", "motions", "pairs")
+        }
+        self._refused: dict[str, str] = {}
+
+    def visible(self, text: str) -> str | None:
+        """Return what the model sees of a text; None where it cannot tell."""
+        return self._model.visible(text) if isinstance(self._model, SeesText) else None
+
+    def refused(self, motion_ids: Iterable[str]) -> dict[str, str]:
+        """Return why motions cannot be scored; a dual encoder embeds them to find out."""
+        wanted = list(dict.fromkeys(motion_ids))
+        if isinstance(self._model, EmbeddingModel):
+            self._embed_motions(self._model, wanted)
+        return {name: self._refused[name] for name in wanted if name in self._refused}
+
+    def pairs(self, texts: Sequence[Text], motion_ids: Sequence[str]) -> NDArray[np.float64]:
+        """Return (N,) scores of N aligned pairs; NaN where the motion was refused."""
+        if len(texts) != len(motion_ids):
+            raise ValueError(
+                f"expected as many texts as motions, got {len(texts)}, {len(motion_ids)}"
+            )
+        if isinstance(self._model, EmbeddingModel):
+            return self._embedded_pairs(self._model, texts, motion_ids)
+        return self._scored_pairs(self._model, texts, motion_ids)
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """Return (N, D) vectors of a dual encoder's texts.
+
+        Two texts that the model sees as one get the same vector, so that rounding in batches of
+        unequal width does not tell them apart.
+
+        Raises:
+            InputError: The model is no dual encoder.
+        """
+        model = self._dual()
+        seen = [text if (v := self.visible(text)) is None else v for text in texts]
+        keys = [hashlib.sha256(text.encode()).hexdigest() for text in seen]
+        new = {k: t for k, t in zip(keys, texts, strict=True) if k not in self._kept["texts"]}
+        if new:
+            self._kept["texts"].add(list(new), model.embed_texts(list(new.values())))
+        return self._kept["texts"].take(keys)
+
+    def embed_motions(self, motion_ids: Sequence[str]) -> Vectors:
+        """Return (N, D) vectors of a dual encoder's motions, NaN for refused ones.
+
+        Raises:
+            InputError: The model is no dual encoder.
+        """
+        self._embed_motions(self._dual(), list(dict.fromkeys(motion_ids)))
+        usable = [name for name in motion_ids if name not in self._refused]
+        vectors = self._kept["motions"].take([self._motions.content_hash(n) for n in usable])
+        found = np.full((len(motion_ids), vectors.shape[1]), np.nan, dtype=np.float32)
+        found[[name not in self._refused for name in motion_ids]] = vectors
+        return found
+
+    def _dual(self) -> EmbeddingModel:
+        if not isinstance(self._model, EmbeddingModel):
+            raise InputError(f"{self.name}: scores pairs, it has no embeddings")
+        return self._model
+
+    def _embed_motions(self, model: EmbeddingModel, motion_ids: Sequence[str]) -> None:
+        new = [
+            name
+            for name in motion_ids
+            if name not in self._refused
+            and self._motions.content_hash(name) not in self._kept["motions"]
+        ]
+        for start in range(0, len(new), _BLOCK):
+            read = self._read(new[start : start + _BLOCK])
+            if read:
+                by_hash = {self._motions.content_hash(name): m for name, m in read.items()}
+                names: dict[str, list[str]] = {}
+                for name in read:
+                    names.setdefault(self._motions.content_hash(name), []).append(name)
+                self._keep_motions(model, by_hash, names)
+            if self._progress is not None:
+                self._progress(min(start + _BLOCK, len(new)), len(new))
+
+    def _keep_motions(
+        self, model: EmbeddingModel, motions: dict[str, Motion], names: dict[str, list[str]]
+    ) -> None:
+        try:
+            vectors = model.embed_motions(list(motions.values()))
+        except InputError as error:
+            if len(motions) == 1:
+                for name in next(iter(names.values())):
+                    self._refused[name] = error.problem.reason
+                return
+            for key, motion in motions.items():
+                self._keep_motions(model, {key: motion}, {key: names[key]})
+            return
+        self._kept["motions"].add(list(motions), vectors)
+
+    def _read(self, motion_ids: Iterable[str]) -> dict[str, Motion]:
+        read = {}
+        for name in motion_ids:
+            try:
+                read[name] = self._motions.load(name)
+            except InputError as error:
+                self._refused[name] = error.problem.reason
+        return read
+
+    def _embedded_pairs(
+        self, model: EmbeddingModel, texts: Sequence[Text], motion_ids: Sequence[str]
+    ) -> NDArray[np.float64]:
+        places = {name: k for k, name in enumerate(dict.fromkeys(motion_ids))}
+        motions = self.embed_motions(list(places))
+        words = {text: k for k, text in enumerate(dict.fromkeys(t.text for t in texts))}
+        vectors = self.embed_texts(list(words))
+        row = np.array([words[t.text] for t in texts], dtype=np.int64)
+        column = np.array([places[name] for name in motion_ids], dtype=np.int64)
+        found = np.full(len(texts), np.nan)
+        usable = np.asarray(np.isfinite(motions).all(axis=1))
+        order = np.argsort(row, kind="stable")
+        for start in range(0, len(words), _BLOCK):
+            low, high = np.searchsorted(row[order], [start, start + _BLOCK])
+            pairs = order[low:high]
+            pairs = pairs[usable[column[pairs]]]
+            if not pairs.size:
+                continue
+            here, inverse = np.unique(column[pairs], return_inverse=True)
+            block = model.similarity(vectors[start : start + _BLOCK], motions[here])
+            found[pairs] = block[row[pairs] - start, inverse]
+        return found
+
+    def _scored_pairs(
+        self,
+        model: PairScorer | LikelihoodModel,
+        texts: Sequence[Text],
+        motion_ids: Sequence[str],
+    ) -> NDArray[np.float64]:
+        score = model.log_likelihood if isinstance(model, LikelihoodModel) else model.score
+        pairs: dict[str, tuple[str, str]] = {}
+        keys: list[str] = []
+        for text, name in zip(texts, motion_ids, strict=True):
+            seen = text.text if (v := self.visible(text.text)) is None else v
+            content = f"{self._motions.content_hash(name)}\n{seen}"
+            keys.append(hashlib.sha256(content.encode()).hexdigest())
+            pairs.setdefault(keys[-1], (text.text, name))
+        new = [key for key in pairs if key not in self._kept["pairs"]]
+        # Pairs of one motion stand together, so that each motion is read once.
+        new.sort(key=lambda key: pairs[key][1])
+        for start in range(0, len(new), _BLOCK):
+            block = new[start : start + _BLOCK]
+            read = self._read(dict.fromkeys(pairs[key][1] for key in block))
+            self._keep_pairs(score, [(k, *pairs[k]) for k in block if pairs[k][1] in read], read)
+            if self._progress is not None:
+                self._progress(min(start + _BLOCK, len(new)), len(new))
+        found = np.full(len(keys), np.nan)
+        known = np.array([key in self._kept["pairs"] for key in keys], dtype=bool)
+        if known.any():
+            taken = self._kept["pairs"].take(
+                [k for k, is_in in zip(keys, known, strict=True) if is_in]
+            )
+            found[known] = taken[:, 0]
+        return found
+
+    def _keep_pairs(
+        self,
+        score: Callable[[Sequence[str], Sequence[Motion]], Vectors],
+        block: Sequence[tuple[str, str, str]],
+        motions: dict[str, Motion],
+    ) -> None:
+        if not block:
+            return
+        try:
+            scores = score([text for _, text, _ in block], [motions[name] for _, _, name in block])
+        except InputError as error:
+            if len({name for _, _, name in block}) == 1:
+                self._refused[block[0][2]] = error.problem.reason
+                return
+            for name in dict.fromkeys(name for _, _, name in block):
+                self._keep_pairs(score, [entry for entry in block if entry[2] == name], motions)
+            return
+        self._kept["pairs"].add([key for key, _, _ in block], np.asarray(scores)[:, None])
