@@ -34,7 +34,7 @@ class FilterLimits(Frozen):
     max_shared: int = Field(default=3, ge=2)
     """From so many motions that share a caption verbatim, all its uses are refused; below, the
     first is kept. 3 is where Figure 2 (c) begins to count."""
-    max_non_kinematic: float = Field(default=0.25, ge=0, le=1)
+    max_non_kinematic: float = Field(default=0.4, ge=0, le=1)
     """Largest share of words on scene, looks or feelings among the words that say something."""
 
 

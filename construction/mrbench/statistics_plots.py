@@ -89,7 +89,8 @@ def _lengths(corpora: Mapping[str, CorpusStatistics]) -> str:
             f'stroke="{colour}" stroke-width="2"/>',
             f'<rect x="{x - half:.1f}" y="{third:.1f}" width="{2 * half:.1f}" '
             f'height="{max(first - third, 1.5):.1f}" rx="3" fill="{colour}"/>',
-            f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="4" fill="#fff"/>',
+            f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="4.5" fill="#fff" '
+            f'stroke="{colour}" stroke-width="1.5"/>',
             _label(x, _HEIGHT - _BOTTOM + 18, _short(name), small=True),
             _label(x, _HEIGHT - _BOTTOM + 34, f"median {lengths.quantiles['0.5']:g}", small=True),
         ]

@@ -162,9 +162,7 @@ def _notes(
         )
     concise = Counter(same_text(each.trio.concise) for each in made)
     if shared := sum(count for count in concise.values() if count > 1):
-        notes.append(
-            f"{shared} sets share their concise caption with another: ambiguous queries"
-        )
+        notes.append(f"{shared} sets share their concise caption with another: ambiguous queries")
     if stopped:
         notes.append(f"the draw ended early: {stopped}")
     judge, writers = stages.model("verify"), [stages.model("rewrite")]
