@@ -186,15 +186,20 @@ def _counts(read: _Text, category: str) -> bool:
 
 
 def _without_side(tokens: list[Token]) -> str | None:
-    """Return the first limb in the singular that could be either one."""
+    """Return the first limb in the singular that could be either one.
+
+    "The leg" is the one of the side named before it in the text.
+    """
     sided, sides, measures = (words(TABLE, key) for key in ("sided", "sides", "measures"))
     for at, token in enumerate(tokens):
         if token.low not in sided:
             continue
         after = [one.low for one in tokens[at + 1 : at + 3]]
-        if after[:1] and after[0] in measures or after[:1] == ["s"] and after[1:] == ["length"]:
+        if after[:1] and after[0] in measures or after == ["s", "length"]:
             continue
-        if not sides & {one.low for one in tokens[max(at - _NEAR, 0) : at]}:
+        before = [one.low for one in tokens[:at]]
+        told = before[-1:] == ["the"] and {"left", "right"} & set(before)
+        if not told and not sides & set(before[-_NEAR:]):
             return token.low
     return None
 
