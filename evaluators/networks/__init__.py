@@ -1,0 +1,1 @@
+"""Networks of the released evaluators; parameter names equal the keys of their checkpoints."""

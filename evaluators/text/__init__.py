@@ -1,0 +1,1 @@
+"""What evaluators make of a caption: tagged words, word pieces, byte pairs, token vectors."""
