@@ -72,6 +72,11 @@ class Stages:
         """Return the name of a stage's model; None where there is none."""
         return self._models[stage].settings.model if stage in self._models else None
 
+    def tell(self, stage: str, event: Event) -> None:
+        """Tell whoever listens of work that asks no model, e.g. drawing what a stage will see."""
+        if self._tell is not None:
+            self._tell(stage, event)
+
     def ask(self, stage: str, requests: Sequence[Request], schema: type[T]) -> list[Reply[T]]:
         """Ask the questions of one stage within what is left of the budget.
 

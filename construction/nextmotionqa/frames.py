@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llm.media import Media, frames
+from llm.media import Media, encode_frame, frames
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
+    from render.clip import RenderSettings
 
 SIZE = 384
 """Pixels of the side of the square each frame's area equals (ours)."""
@@ -32,14 +33,12 @@ def clip_frames(motion: Motion, count: int, folder: Path) -> tuple[Media, ...]:
     Raises:
         InputError: The motion cannot be drawn, or a file cannot be read.
     """
-    from render.clip import RenderSettings, stimulus_key
     from render.keyframes import keyframes
     from render.sheet import write_picture
 
-    settings = RenderSettings(size=SIZE, view="mesh")
-    kept = folder / f"{stimulus_key(motion, settings)}-{count}"
+    kept = _folder(motion, count, folder)
     if not kept.is_dir():
-        drawn = keyframes(motion, count, settings, trajectory=False)
+        drawn = keyframes(motion, count, _settings(), trajectory=False)
         folder.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder))
         for number, (picture, time) in enumerate(zip(drawn.pictures, drawn.times, strict=True)):
@@ -49,5 +48,38 @@ def clip_frames(motion: Motion, count: int, folder: Path) -> tuple[Media, ...]:
         except OSError:
             # Another run drew the same frames first.
             shutil.rmtree(made)
+    return _read(kept)
+
+
+def reckoned_frames(motion: Motion, count: int, folder: Path) -> tuple[Media, ...]:
+    """Return frames to reckon a run's cost by: those drawn before, else as many blank pictures.
+
+    Args:
+        motion: The motion.
+        count: Number of frames.
+        folder: Where pictures of earlier runs are kept; nothing is written.
+    """
+    import numpy as np
+
+    kept = _folder(motion, count, folder)
+    if kept.is_dir():
+        return _read(kept)
+    blank = encode_frame(np.zeros((1, 1, 3), np.uint8))
+    return frames([(number * 1.0, blank) for number in range(min(count, motion.frames))])
+
+
+def _settings() -> RenderSettings:
+    from render.clip import RenderSettings
+
+    return RenderSettings(size=SIZE, view="mesh")
+
+
+def _folder(motion: Motion, count: int, folder: Path) -> Path:
+    from render.clip import stimulus_key
+
+    return folder / f"{stimulus_key(motion, _settings())}-{count}"
+
+
+def _read(kept: Path) -> tuple[Media, ...]:
     files = sorted(kept.glob("*.png"))
     return frames([(float(file.stem.split("_")[1]), file) for file in files])

@@ -71,10 +71,10 @@ def make_items(
         ask_drafts(jobs, stages) if stages.has(PASS_1) else [None] * len(jobs)
     )
     for number, (job, reply) in enumerate(zip(jobs, replies, strict=True)):
-        if reply is None:
-            draft: Draft | None = draft_by_template(job.clip, job.task, job.axis, seed)
-        else:
-            draft = reply.value
+        draft = reply.value if reply else None
+        if reply is None or (draft is None and stages.dry_run):
+            # In a dry run the template stands in, so that pass 2 can be reckoned.
+            draft = draft_by_template(job.clip, job.task, job.axis, seed)
         if draft is None:
             made[number] = _failed(job, PASS_1, reply)
             continue
@@ -82,7 +82,8 @@ def make_items(
         if checked.payload is None:
             made[number] = _refused(job, PASS_1, checked, draft)
         else:
-            first[number] = _Draft(draft, checked, checked.payload, reply)
+            answered = reply if reply and reply.usable else None
+            first[number] = _Draft(draft, checked, checked.payload, answered)
     numbers = sorted(first)
     reviews: Sequence[Reply[Draft] | None] = (
         ask_reviews([jobs[n] for n in numbers], [first[n].draft for n in numbers], frames, stages)
@@ -123,7 +124,11 @@ def _finish(
         flags.append("the caption has no known word; the difficulty rests on the labels")
     flags += checked.notes
     provenance = _provenance(job, first, review, seed, diverged, flags)
-    stratum = {**job.cell, "tier": "borderline" if job.tier.borderline else "clear"}
+    stratum = {
+        "corpus": job.clip.corpus,
+        **job.cell,
+        "tier": "borderline" if job.tier.borderline else "clear",
+    }
     return Made(job, make_item("nextmotionqa", KINDS[job.task], stratum, payload, provenance), None)
 
 

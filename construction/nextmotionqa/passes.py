@@ -29,6 +29,7 @@ from construction.nextmotionqa.failures import AXIS_OF, Failure
 from construction.nextmotionqa.sources import SourceClip
 from construction.stages import Stages
 from corpus.problems import InputError
+from llm.ask import Event
 from llm.media import Media
 from llm.outcome import Reply
 from llm.prompts import Prompt, load_prompt
@@ -138,6 +139,7 @@ def ask_reviews(
     asked: list[int] = []
     requests: list[Request] = []
     for number, (job, draft) in enumerate(zip(jobs, drafts, strict=True)):
+        stages.tell(f"{PASS_2} frames", Event("answered", job.id, number + 1, len(jobs), ""))
         try:
             media = frames(job.clip.clip_id)
         except InputError as error:

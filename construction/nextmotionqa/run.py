@@ -279,6 +279,7 @@ def _tables(
     ]
     touched = Counter(mode for item in items for mode in {f[:2] for f in flags(item)})
     tables: dict[str, list[dict[str, Any]]] = {
+        "statistics": _statistics(known, items),
         "difficulty": [
             {"tier": tier, "clips": len(own), "mean_seconds": round(sum(own) / len(own), 2)}
             for tier, own in sorted(spans.items())
@@ -303,6 +304,26 @@ def _tables(
         "refused": [problem.model_dump() for problem in sources.problems],
     }
     return {name: rows for name, rows in tables.items() if rows}
+
+
+def _statistics(known: Sequence[_Known], items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return what Table 3 of the paper prints for each task: counts, clips, mean seconds."""
+    seconds = {one.clip.clip_id: one.clip.duration for one in known}
+    rows = []
+    for task in TASKS:
+        own = [item for item in items if item.stratum["task"] == task]
+        row: dict[str, Any] = {"task": task, "examples": len(own)}
+        row["videos"] = len({item.payload["clip_id"] for item in own})
+        row |= {axis: sum(item.stratum["axis"] == axis for item in own) for axis in AXES}
+        for tier in DIFFICULTIES:
+            spans = [
+                seconds[str(item.payload["clip_id"])]
+                for item in own
+                if item.stratum["difficulty"] == tier
+            ]
+            row[f"{tier}_mean_s"] = round(sum(spans) / len(spans), 2) if spans else None
+        rows.append(row)
+    return rows
 
 
 def _tier(known: _Known) -> str:

@@ -119,7 +119,7 @@ def nextmotionqa(
         max_usd=max_usd,
         max_calls=max_calls,
     ) as stages:
-        drafted = draft_nextmotionqa(sources, plan, stages, _frames_of(ws, clips, frames))
+        drafted = draft_nextmotionqa(sources, plan, stages, _frames_of(ws, clips, frames, dry_run))
     settings = {**drafted.report.settings, "frames": frames, "corpus": corpus}
     report = drafted.report.model_copy(update={"settings": settings})
     finish(ws, drafted.items, report, drafted.rejected, stages, as_json=as_json)
@@ -148,10 +148,10 @@ def _sources(
 
 
 def _frames_of(
-    workspace: Workspace, clips: list[Clip], count: int
+    workspace: Workspace, clips: list[Clip], count: int, dry_run: bool
 ) -> Callable[[str], tuple[Media, ...]]:
     """Return a function that draws a clip's frames, or finds those of an earlier run."""
-    from construction.nextmotionqa.frames import clip_frames
+    from construction.nextmotionqa.frames import clip_frames, reckoned_frames
     from corpus.reading import load_motion
 
     known = {clip.id: clip for clip in clips}
@@ -159,6 +159,7 @@ def _frames_of(
 
     @lru_cache(maxsize=_CLIPS_AT_HAND)
     def frames(clip_id: str) -> tuple[Media, ...]:
-        return clip_frames(load_motion(known[clip_id], workspace.root), count, folder)
+        motion = load_motion(known[clip_id], workspace.root)
+        return (reckoned_frames if dry_run else clip_frames)(motion, count, folder)
 
     return frames
