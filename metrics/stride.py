@@ -77,26 +77,28 @@ def delta(acc: Any, bias: Any) -> Any:
     return np.divide(acc - bias, room, out=blank, where=room > 1e-12)
 
 
-def credits_of(scores: StrideScores, ties: Ties = "half") -> Credits:
+def credits_of(scores: StrideScores, ties: Ties = "half", *, tolerance: float = 0.0) -> Credits:
     """Turn scores into what each item earns.
 
     Args:
         scores: Of all items; an item's controls are averaged before items are.
         ties: What equal scores earn.
+        tolerance: Differences up to this are ties; what rounding in a model may cause.
 
     Returns:
         Credits in the order of ``scores.keys``.
     """
+    items = len(scores.keys)
     advantage = scores.matched[:, 0] - scores.matched[:, 1]
     unrelated = scores.control[:, 0] - scores.control[:, 1]
+    bias = _credit(unrelated, ties, tolerance)
+    gain = _credit(advantage[scores.item] - unrelated, ties, tolerance)
     return Credits(
         keys=scores.keys,
-        acc=_credit(advantage, ties),
-        bias=_mean_by_item(_credit(unrelated, ties), scores.item, len(scores.keys)),
-        gain=_mean_by_item(
-            _credit(advantage[scores.item] - unrelated, ties), scores.item, len(scores.keys)
-        ),
-        tied=advantage == 0,
+        acc=_credit(advantage, ties, tolerance),
+        bias=_mean_by_item(bias, scores.item, items),
+        gain=_mean_by_item(gain, scores.item, items),
+        tied=np.asarray(np.abs(advantage) <= tolerance),
     )
 
 
@@ -137,9 +139,9 @@ def credits_of_choices(
     )
 
 
-def _credit(difference: FloatArray, ties: Ties) -> FloatArray:
+def _credit(difference: FloatArray, ties: Ties, tolerance: float) -> FloatArray:
     tie = 0.5 if ties == "half" else 0.0
-    return np.where(difference > 0, 1.0, np.where(difference == 0, tie, 0.0))
+    return np.where(difference > tolerance, 1.0, np.where(difference < -tolerance, 0.0, tie))
 
 
 def _mean_by_item(values: FloatArray, item: NDArray[np.int64], items: int) -> FloatArray:

@@ -1,0 +1,65 @@
+"""STRIDE's results as one record: tables, figures, configuration, hashes, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from metrics.results import Dropped, Result, Source, hash_ids
+from metrics.stride_figures import stride_figures
+from metrics.stride_tables import StrideModel, stride_tables
+
+
+def stride_record(
+    models: Sequence[StrideModel],
+    configuration: dict[str, Any],
+    *,
+    seed: int,
+    sources: Sequence[Source] = (),
+    tool_version: str,
+) -> Result:
+    """Put models into one record with tables and figures.
+
+    Args:
+        models: One or more, names unique.
+        configuration: Options in force beside those of the results.
+        seed: Seed of draws and intervals.
+        sources: Files that all models share, such as the release.
+        tool_version: Version of MotionJury.
+
+    Returns:
+        The record; best and second best are marked where a corpus has two models or more.
+    """
+    ids = sorted({key.item_id for model in models for key in model.keys})
+    unequal = {len(model.keys) for model in models} != {len(ids)}
+    notes = [f"{model.name}: {note}" for model in models for note in model.notes]
+    if unequal:
+        notes.append("The models were not scored on the same items; n says how many each had.")
+    return Result(
+        suite="score stride",
+        title="STRIDE",
+        tables=tuple(stride_tables(models)),
+        figures=tuple(stride_figures(models)),
+        configuration={
+            **models[0].result.configuration,
+            **configuration,
+            "metrics": {m.name: m.native_metric or "not stated" for m in models},
+        },
+        sources=(*sources, *(source for model in models for source in model.sources)),
+        item_set=hash_ids(ids),
+        n_kept=len(ids),
+        n_unit="items",
+        dropped=tuple(
+            Dropped(what=f"{model.name}: {d.what}", n=d.n, reason=d.reason)
+            for model in models
+            for d in model.dropped
+        ),
+        seed=seed,
+        notes=tuple(notes),
+        not_run={
+            f"{model.name}: mirror audit": "no scores of mirrored motions"
+            for model in models
+            if not model.audits and any(k.axis == "mirror_reflection" for k in model.keys)
+        },
+        tool_version=tool_version,
+    )
