@@ -1,4 +1,4 @@
-"""What the tests of MRBench share: clips, captions, frames without drawing, a model that answers."""
+"""What the tests of MRBench share: clips, captions, frames not drawn, a model that answers."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def good(schema: str, caption: str) -> dict[str, Any]:
     return {
         "concise": " ".join(bare.split()[:3]) + ".",
         "standard": f"{bare} in full view now.",
-        "fine": f"{bare} in full view now, and then comes back to rest with both feet on the floor.",
+        "fine": f"{bare} in full view now, and then comes to rest with both feet on the floor.",
     }
 
 
