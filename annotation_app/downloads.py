@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from annotation_app.context import AppContext
+    from audit.records import Study
 
 FILES: dict[str, str] = {
     "report.html": "text/html",
@@ -25,6 +26,15 @@ FILES: dict[str, str] = {
     "table.tex": "application/x-tex",
 }
 """Files of a report by name, with their media types; the command line writes the same."""
+
+
+_BY_CODE = frozenset({"report.html", "report.json"})
+"""Files that show what each expert answered, by code."""
+
+
+def offered(study: Study, name: str) -> bool:
+    """Return whether a file of a study's report is given out already."""
+    return name in FILES and (study.tells_codes or name not in _BY_CODE)
 
 
 def serve_report(context: AppContext, request: Request) -> Response:
@@ -53,6 +63,8 @@ def serve_report(context: AppContext, request: Request) -> Response:
         return _refused(403, "This report is not available to you.")
     except InputError:
         return _refused(404, "No such report.")
+    if name in FILES and not offered(study, name):
+        return _refused(403, "This file is there once the study is closed.")
     report = context.figures.report(context.db, study) if name in FILES else None
     if report is None:
         return _refused(404, "No such report.")

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from audit.adjudication import CloseReport, apply
+from audit.members import deal_codes
 from audit.people import require_actor
 from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
@@ -97,6 +98,8 @@ def close(
 ) -> CloseReport:
     """Close a study: no more labels; every item that has its ratings is decided by the rule.
 
+    The experts' codes are dealt anew (``audit.members.deal_codes``).
+
     Items that lack ratings stay in review and are reported; a new study may take them up.
 
     Args:
@@ -119,7 +122,7 @@ def close(
     at = clock(now)
     report = apply(session, as_study(row), actor, at)
     row.state, row.closed_at = "closed", at
-    session.flush()
+    deal_codes(session, row.id, actor, at)
     details = {"outcomes": report.outcomes, "incomplete": len(report.incomplete)}
     log(session, "study_closed", person_id=actor, study_id=row.id, details=details, at=at)
     return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -50,7 +51,8 @@ def add_member(
         now: UTC seconds; the clock by default.
 
     Returns:
-        Their anonymous code, ``A1``, ``A2`` …; the same when they are in it already.
+        Their code, ``A1``, ``A2`` …, until the study is closed and codes are dealt anew; the same
+        when they are in it already.
 
     Raises:
         AccessError: The actor is no coordinator, or the person is unknown, revoked or no expert.
@@ -150,6 +152,31 @@ def retire(
     details = {"code": member.code, "replaced": given_up}
     _log(session, "member_retired", row.id, person_id, actor, at, details)
     return len(given_up)
+
+
+def deal_codes(session: Session, study_id: str, actor: str | None, at: float) -> None:
+    """Deal the codes of a study anew, at random: those of the time before tell nothing of them.
+
+    While a study runs, whoever watches it being joined and left can tell whose row is whose; from
+    its close on, codes stand beside answers.
+
+    Args:
+        session: A writing session.
+        study_id: Id of a study that has just been closed.
+        actor: Coordinator who closed it; ``None`` at the command line.
+        at: UTC seconds.
+    """
+    rows = session.scalars(select(MemberRow).where(MemberRow.study_id == study_id)).all()
+    codes = [row.code for row in rows]
+    random.SystemRandom().shuffle(codes)
+    for place, row in enumerate(rows):
+        row.code = f"x{place}"  # a code is never held twice, not even for a moment
+    session.flush()
+    for row, code in zip(rows, codes, strict=True):
+        row.code = code
+    session.flush()
+    details = {"codes": {row.person_id: row.code for row in rows}}
+    log(session, "codes_dealt", person_id=actor, study_id=study_id, details=details, at=at)
 
 
 def roster(session: Session, study_id: str, actor: str | None = None) -> list[Seat]:

@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from benchmarks.items import Frozen
-from store.tables import AssignmentRow, LabelRow, StudyItemRow
+from store.tables import AssignmentRow, LabelRow, StudyItemRow, StudyRow
 
 
 class Pulse(Frozen):
@@ -20,10 +20,12 @@ class Pulse(Frozen):
     """Answers that count no more because their expert was replaced."""
     withdrawn: int
     """Items that are no longer part of the study."""
+    closed: bool
+    """Whether the study was closed, and its codes dealt anew."""
 
 
 def pulse(session: Session, study_id: str) -> Pulse:
-    """Return the counts of a study; equal ones mean equal counted answers.
+    """Return the counts of a study; equal ones mean equal counted answers under equal codes.
 
     Args:
         session: Any session.
@@ -45,4 +47,5 @@ def pulse(session: Session, study_id: str) -> Pulse:
         labels=session.scalar(labels) or 0,
         retired=session.scalar(retired) or 0,
         withdrawn=session.scalar(withdrawn) or 0,
+        closed=session.scalar(select(StudyRow.state).where(StudyRow.id == study_id)) == "closed",
     )

@@ -88,6 +88,14 @@ class Study(Frozen):
         return self.config.decision or PROTOCOLS[self.protocol].decision
 
     @property
+    def tells_codes(self) -> bool:
+        """Whether pages may show codes beside answers and exact counts.
+
+        Not while it runs: then names and codes can be paired by watching who joins and leaves.
+        """
+        return self.state == "closed" or self.unblinded_at is not None
+
+    @property
     def offers_3d(self) -> bool:
         """Whether the 3D view is offered: the study and its protocol both allow it."""
         return self.config.allow_3d and PROTOCOLS[self.protocol].allows_3d

@@ -47,6 +47,9 @@ def progress_from_log(session: Session, study_id: str, now: float | None = None)
                 _let_go(parts, subject)
                 for key in details["replaced"]:
                     parts[key] = parts[key]._replace(state="retired")
+            case "codes_dealt":
+                for one, code in details["codes"].items():
+                    members[one] = members[one]._replace(code=code)
             case "guidelines_read":
                 members[person] = members[person]._replace(guidelines_read=True)
             case "training_passed":

@@ -1,4 +1,4 @@
-"""Who holds which item, by code, and taking it back."""
+"""Which items are held and since when, and taking one back; by whom would lead to a code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     now = time.time()
     rows = [
         [
-            lease.code,
             short(lease.item_id),
             ago(now - lease.since, texts),
             texts("held.never") if lease.saved_at is None else ago(now - lease.saved_at, texts),
@@ -39,7 +38,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
         ]
         for lease in found
     ]
-    names = ("code", "item", "since", "saved", "state")
+    names = ("item", "since", "saved", "state")
     table(texts("held.table"), [texts(f"held.{name}") for name in names], rows)
     kept = {lease.assignment_id: lease for lease in found if not lease.expired}
     if not kept or study.state != "open":
@@ -48,7 +47,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
         chosen = st.selectbox(
             texts("held.take"),
             list(kept),
-            format_func=lambda one: f"{kept[one].code} · {short(kept[one].item_id)}",
+            format_func=lambda one: short(kept[one].item_id),
         )
         st.caption(texts("held.take_help"))
         sent = st.form_submit_button(texts("held.reclaim"))

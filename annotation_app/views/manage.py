@@ -121,6 +121,10 @@ def _checks(context: AppContext, study: Study, texts: Texts) -> None:
         report = checks_report(session, study.id)
     if not report.attention_items and not report.repeats_wanted:
         return
+    if not study.tells_codes:
+        st.subheader(texts("manage.checks"), anchor=False)
+        st.write(texts("manage.checks_later"))
+        return
     rows = []
     for expert in report.experts:
         same = sum(one.same for one in expert.stability.values())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotation_app.context import AppContext
-from annotation_app.downloads import FILES
+from annotation_app.downloads import FILES, offered
 from annotation_app.figures import RESAMPLES
 from annotation_app.texts import Texts
 from annotation_app.views.frame import Markup, banner, bar, plain_text, small, table, tag
@@ -68,7 +68,10 @@ def _counts(context: AppContext, study: Study, texts: Texts) -> None:
         share = f"{found.simulated_share:.0%}"
         banner(texts.count("progress.simulated", found.ratings, share=share))
     _totals(found, texts)
-    _experts(found, texts)
+    if study.tells_codes:
+        _experts(found, texts)
+    else:
+        _experts_blind(found, texts)
     _kinds(found, texts)
 
 
@@ -118,12 +121,47 @@ def _experts(found: Progress, texts: Texts) -> None:
     table(texts("progress.experts"), _heads(texts, names), rows)
 
 
+def _experts_blind(found: Progress, texts: Texts) -> None:
+    """Draw how far each is in coarse steps, so that no count leads from a person to a code."""
+    if not found.experts:
+        st.write(texts("progress.no_experts"))
+        return
+    rows = []
+    for expert in found.experts:
+        step = band(expert.done, expert.done + expert.held + expert.remaining)
+        rows.append(
+            [
+                _code(expert, texts),
+                bar(step / 4),
+                texts(f"progress.band_{step}"),
+                texts.known("stage", stage(expert, found)),
+            ]
+        )
+    names = ("expert", "", "share", "stage")
+    table(texts("progress.experts"), _heads(texts, names), rows)
+    st.caption(texts("progress.blind_note"))
+
+
+def band(done: int, total: int) -> int:
+    """Return how far someone is in quarters: 0 for nothing answered, 4 for all.
+
+    >>> [band(done, 12) for done in (0, 1, 6, 11, 12)]
+    [0, 1, 2, 3, 4]
+    """
+    if not done or total <= 0:
+        return 0
+    return 4 if done >= total else max(1, min(3, 4 * done // total))
+
+
 def stage(expert: ExpertProgress, found: Progress) -> str:
-    """Return where an expert is; nobody labels in a study that is closed or paused."""
+    """Return where an expert is; nobody labels in a study that is closed or paused.
+
+    Of a closed study it does not say who left early: that would tell whose code it is.
+    """
+    if not expert.simulated and found.state == "closed":
+        return "study closed"
     if expert.active and expert.retired:
         return "retired"
-    if expert.active and not expert.simulated and found.state == "closed":
-        return "study closed"
     if expert.stage == "labelling" and found.paused:
         return "study paused"
     return expert.stage
@@ -198,9 +236,13 @@ def _agreement(study: Study, report: Report | None, texts: Texts) -> None:
         banner(texts("progress.simulated_in", raters=", ".join(report.simulated_raters)))
     st.caption(texts("progress.note", resamples=RESAMPLES))
     links = "".join(
-        f'<a href="/report/{escape(study.id)}/{name}">{escape(name)}</a> ' for name in FILES
+        f'<a href="/report/{escape(study.id)}/{name}">{escape(name)}</a> '
+        for name in FILES
+        if offered(study, name)
     )
     st.html(f'<p class="mj-files">{escape(texts("progress.full_report"))} {links}</p>')
+    if not study.tells_codes:
+        st.caption(texts("progress.report_later"))
 
 
 def _caution(line: str, questions: list[str], asked: int, texts: Texts) -> str:

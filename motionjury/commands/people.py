@@ -58,10 +58,11 @@ def invite(
         if same and email is not None:
             raise InputError(f"{name.strip()!r} is there already; --email goes with a new person")
         person = same[0] if same else add_person(session, name, role, email=email)
-        codes = {}
+        joined = []
         for wanted in study or []:
             found = get_study(session, wanted)
-            codes[found.name] = add_member(session, found.id, person.id)
+            add_member(session, found.id, person.id)
+            joined.append(found.name)
         secret = make_link(session, person.id, days)
     link = f"{base_url.rstrip('/')}/enter/{secret}"
     if as_json:
@@ -72,7 +73,7 @@ def invite(
                 "role": role,
                 "link": link,
                 "days": days,
-                "studies": codes,
+                "studies": joined,
             }
         )
     else:

@@ -16,7 +16,7 @@ from audit.studies import add_member, progress
 from exports.verify import verify_release
 from motionjury.cli import cli
 from motionjury.workspace import Workspace, init_workspace
-from store.tables import LabelRow
+from store.tables import LabelRow, MemberRow
 from tests.annotation_app.site import FRAMES, HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -209,7 +209,10 @@ def report_and_release_hold(clicked, captions, site, tmp_path) -> None:
     run("release", "build", "--study", "Walk study", "--out", str(tmp_path / "release"))
     assert verify_release(tmp_path / "release") == []
     rows = [json.loads(line) for line in (tmp_path / "release" / "labels.jsonl").open()]
-    codes = dict(zip(clicked, ("A1", "A2"), strict=True))
+    with workspace.db.read() as session:
+        told = {row.person_id: row.code for row in session.scalars(select(MemberRow))}
+    codes = {name: told[site.people[name]] for name in clicked}
+    assert sorted(codes.values()) == ["A1", "A2"]
     for name, told in clicked.items():
         mine = [row for row in rows if row["rater"] == codes[name]]
         assert len(mine) == 3

@@ -57,7 +57,7 @@ def test_a_study_from_creation_to_close(fresh: Workspace) -> None:
     assert (made["items"], made["ratings_per_item"], made["state"]) == (4, 2, "draft")
     assert made["rule"] == "checks_majority"
     told = answer(people.app, fresh, "invite", "Ada", "--study", "Audit 1")
-    assert told["studies"] == {"Audit 1": "A1"}
+    assert told["studies"] == ["Audit 1"]
     assert answer(study.app, fresh, "launch", "Audit 1")["state"] == "open"
     seen = answer(study.app, fresh, "status", "Audit 1")
     assert (seen["items"], seen["ratings_wanted"], seen["experts"][0]["code"]) == (4, 8, "A1")

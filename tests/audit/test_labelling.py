@@ -286,7 +286,7 @@ def test_every_action_is_logged(world: World, held: str) -> None:
     assert [event.action for event in events] == [
         "study_created", "training_added", "member_added", "member_added", "member_added",
         "study_launched", "assignment_claimed", "draft_saved", "label_submitted",
-        "label_revised", "study_closed",
+        "label_revised", "codes_dealt", "study_closed",
     ]  # fmt: skip
     assert len(drafts) == 1
     assert "secret words" not in str(events)

@@ -130,7 +130,7 @@ def test_labels_given_by_people_arrive_and_verify(workspace: Workspace, tmp_path
     assert len(labels) == 3 * 6
     assert {row["rater"] for row in labels} == {"A1", "A2", "A3"}
     # Two, then four: the release has only four, as revision 2.
-    changed = [r for r in labels if r["item_id"] == ITEMS[0].id and r["rater"] == "A1"]
+    changed = [r for r in labels if r["item_id"] == ITEMS[0].id and r["revision"] == 2]
     assert [(r["confidence"], r["revision"], r["seconds"]) for r in changed] == [(4, 2, 11.0)]
     assert all(row["first_caption"] in ("caption", "perturbed") for row in labels)
     assert {row["item_id"] for row in from_jsonl((out / "items.jsonl").read_bytes())} == {
