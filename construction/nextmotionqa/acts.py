@@ -94,18 +94,20 @@ def read_label(label: SourceLabel) -> Act | None:
 
 
 def read_acts(clip: SourceClip) -> tuple[list[Act], str]:
-    """Read a clip's labels in order of time.
+    """Read a clip's labels in order of time; poses to start from are passed over.
 
     Returns:
         The acts and an empty reason; or no acts and which label names no known action.
     """
     acts: list[Act] = []
     for label in clip.actions:
+        if label.text in table("words")["neutral"]["labels"]:
+            continue
         act = read_label(label)
         if act is None:
             return [], f"label {label.text!r} names no action the template knows"
         acts.append(act)
-    return acts, ""
+    return acts, "" if acts else "the labels name no action, only a pose to start from"
 
 
 def limbs(act: Act) -> tuple[str, ...]:

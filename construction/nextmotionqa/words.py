@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -103,7 +103,7 @@ def find_phrase(tokens: list[Token], phrase: str) -> list[int]:
     return [i for i in range(last) if words[i : i + len(wanted)] == wanted]
 
 
-@cache
+@lru_cache(maxsize=100_000)
 def content(text: str) -> Content:
     """Read a label or caption.
 

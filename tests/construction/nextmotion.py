@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,15 @@ def job(clip: SourceClip, task: str = "T1", axis: str = "action") -> Job:
     return Job(clip, assess(clip), audit_source(clip), task, axis)
 
 
+@cache
+def demo():
+    """Return the demo corpus, made once."""
+    return demo_corpus(0)
+
+
 def demo_sources():
     """Return the demo corpus as sources."""
-    made = demo_corpus(0)
+    made = demo()
     return from_workspace([m.clip for m in made], [c for m in made for c in m.captions])
 
 
@@ -122,7 +129,7 @@ def write_corpus(folder: Path) -> tuple[Path, Path]:
     datasets = (("HDM05", "MPI_HDM05", 3.0), ("SFU", "SFU", 0.0), ("PP", "MPI_Limits", 1.0))
     rows, entries = ["source_path,start_frame,end_frame,new_name"], {}
     wanted = ("0008", "0011", "0017", "0018", "0025", "0034", "0063")
-    made = [one for one in demo_corpus() if one.clip.id.split(":")[1][:4] in wanted]
+    made = [one for one in demo() if one.clip.id.split(":")[1][:4] in wanted]
     for number, one in enumerate(made, 1):
         archive, dataset, dropped = datasets[number % 3]
         motion = one.motion.resampled(20)

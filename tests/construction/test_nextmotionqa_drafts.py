@@ -257,6 +257,7 @@ def test_templates_follow_the_seed(clips):
     ("text", "axis", "task", "reason"),
     [
         ("hopscotch", "action", "T1", "names no action the template knows"),
+        ("t-pose", "action", "T1", "only a pose to start from"),
         ("raise", "body_part", "T2", "does not say what is moved"),
         ("walk", "direction", "T2", "neither label nor caption says where"),
         ("walk", "direction", "T1", "neither label nor caption says where"),
@@ -285,6 +286,7 @@ def test_categories_stand_in_for_a_label_nobody_knows():
             "direction",
             "A person walks forward, then kicks in place.",
         ),
+        ([label("t-pose", 0, 1), label("walk", 1, 3)], "action", "A person walks."),
         # Where labels overlap no order is claimed.
         ([label("walk", 0, 4), label("wave", 1, 4)], "action", "A person walks and waves."),
     ],

@@ -31,15 +31,15 @@ from construction.nextmotionqa.run import Plan, draft_nextmotionqa
 from construction.nextmotionqa.sources import Sources
 from construction.report import flags
 from construction.stages import Stages
+from corpus.formats.arrays import save
 from corpus.problems import InputError
-from corpus.synthetic import write_demo_corpus
 from llm.cache import ResponseCache
 from llm.media import frames as as_frames
 from motionjury.cli import cli
 from motionjury.workspace import init_workspace, open_workspace
 from store.clips import add_clips, add_media
 from store.items import get_item, list_items
-from tests.construction.nextmotion import demo_sources, drafter, label, source, write_corpus
+from tests.construction.nextmotion import demo, demo_sources, drafter, label, source, write_corpus
 from tests.llm.server import FakeEndpoint, completion, failure, user_text
 from tests.llm.world import model
 from tests.shared_data import ROOT
@@ -276,8 +276,8 @@ def test_no_source_at_all_says_why():
         run(empty)
 
 
-def test_frames_are_drawn_once_and_read_again(tmp_path, sources):
-    made = write_demo_corpus(tmp_path / "demo")[7].motion
+def test_frames_are_drawn_once_and_read_again(tmp_path):
+    made = demo()[7].motion
     first = clip_frames(made, 3, tmp_path / "frames")
     (folder,) = (tmp_path / "frames").iterdir()
     stamps = {f.name: f.stat().st_mtime_ns for f in folder.iterdir()}
@@ -290,12 +290,13 @@ def test_frames_are_drawn_once_and_read_again(tmp_path, sources):
 def workspace(folder: Path, url: str = "", count: int = 24) -> Path:
     """Make a workspace with part of the demo corpus, and a model when a server is named."""
     ws = init_workspace(folder)
-    written = write_demo_corpus(folder / "corpus" / "demo", seed=0)
-    clips = [
-        w.clip.model_copy(update={"path": f"corpus/demo/{w.clip.path}"}) for w in written[:count]
-    ]
+    (folder / "corpus").mkdir()
+    made = demo()[:count]
+    for one in made:
+        save(one.motion, folder / "corpus" / one.clip.path)
+    clips = [one.clip.model_copy(update={"path": f"corpus/{one.clip.path}"}) for one in made]
     with ws.db.write() as session:
-        add_clips(session, clips, [c for w in written[:count] for c in w.captions])
+        add_clips(session, clips, [caption for one in made for caption in one.captions])
     if url:
         config = folder / "workspace.toml"
         llm = f'\n[llm]\nmodel = "m"\nbase_url = "{url}"\nattempts = 1\nconcurrency = 3\n'

@@ -22,8 +22,7 @@ from construction.text.morphology import inflect
 from corpus.clips import Caption, Clip, EventLabel
 from corpus.formats.babel import read_babel
 from corpus.formats.humanml3d_index import read_index, texts_folder
-from corpus.synthetic import demo_corpus
-from tests.construction.nextmotion import demo_sources, label, source, write_corpus
+from tests.construction.nextmotion import demo, demo_sources, label, source, write_corpus
 
 
 def clip(name="1", duration=5.0, events=(), corpus="x"):
@@ -41,7 +40,7 @@ def test_babel_and_humanml3d_meet_in_the_time_of_the_clip(tmp_path):
     index, _ = read_index(human)
     sources = from_babel(read_babel(babel)[0], index, texts_folder(human), clips)
     assert len(sources.clips) == 7
-    true = {c.captions[0].text: c.clip.events for c in demo_corpus()}
+    true = {c.captions[0].text: c.clip.events for c in demo()}
     for made in sources.clips:
         events = true[made.caption]
         # HumanML3D's frame numbers round to 0.05 s at most; here they are exact.
