@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +34,11 @@ TAGGED = {
     ),
     "sit": "sit/VERB",
 }
+WORDS = ("a", "person", "walk", "the", "left", "hand", "raise", "and", "then", "jump", "sit")
+IMPORTANT = {
+    "left": "Loc_VIP", "hand": "Body_VIP", "walk": "Act_VIP", "raise": "Act_VIP",
+    "jump": "Act_VIP", "sit": "Act_VIP",
+}  # fmt: skip
 LENGTHS = (196, 43, 64, 120, 220)
 
 
@@ -54,10 +58,7 @@ def saved(state: Any, path: Path) -> Weights:
 
 def humanml3d(folder: Path) -> Case:
     state = layouts.humanml3d()
-    words = WordVectors.read(
-        layouts.write_glove(folder / "glove", ("a", "person", "walk", "the", "left", "hand",
-                                               "raise", "and", "then", "jump", "sit"))
-    )  # fmt: skip
+    words = WordVectors.read(layouts.write_glove(folder / "glove", WORDS))
     mean, std = layouts.statistics()
     model = HumanML3DEvaluator(
         saved(state, folder / "finest.tar"), mean, std, words, GivenTags(TAGGED)
@@ -66,7 +67,7 @@ def humanml3d(folder: Path) -> Case:
         reference.plain(state[f"{part}_encoder"]) for part in ("text", "motion", "movement")
     )
     vectors = np.load(folder / "glove" / "our_vab_data.npy")
-    index = pickle.loads((folder / "glove" / "our_vab_idx.pkl").read_bytes())
+    index = {word: place for place, word in enumerate(("unk", "sos", "eos", *WORDS))}
 
     def of_motion(clip: np.ndarray) -> np.ndarray:
         kept = min(len(clip) // 4 * 4, 196)
@@ -79,8 +80,7 @@ def humanml3d(folder: Path) -> Case:
         for token in ["sos/OTHER", *TAGGED[caption].split(), "eos/OTHER"]:
             word, tag = token.split("/")
             known = word in index
-            important = {"left": "Loc_VIP", "hand": "Body_VIP", "walk": "Act_VIP",
-                         "raise": "Act_VIP", "jump": "Act_VIP", "sit": "Act_VIP"}.get(word)  # fmt: skip
+            important = IMPORTANT.get(word)
             tag = (important or (tag if tag in TAGS else "OTHER")) if known else "OTHER"
             rows.append(vectors[index[word if known else "unk"]])
             hot.append(np.eye(15)[TAGS.index(tag)])
