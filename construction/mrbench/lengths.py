@@ -14,6 +14,9 @@ from corpus.clips import Caption, EventLabel
 RULE = "mrbench.compose/1"
 """Name and version of the rule that puts a caption set together without a model."""
 
+MOST_WORDS = 150
+"""Most words of a fine caption (ours; the paper's have 43.6 on average)."""
+
 _LIMB_OF = {"kick": "leg", "hop": "leg", "lunge": "leg", "raise knee": "leg"}
 
 
@@ -67,6 +70,8 @@ def check_trio(trio: Trio, source: str = "") -> Fault | None:
             f"{name} {size}" for name, size in zip(GRANULARITIES, sizes, strict=True)
         )
         return Fault("lengths", f"expected words to rise from concise to fine, got {listed}")
+    if sizes[2] > MOST_WORDS:
+        return Fault("lengths", f"fine has {sizes[2]} words, at most {MOST_WORDS} are taken")
     pairs = [(trio.concise, trio.standard), (trio.standard, trio.fine), (trio.concise, trio.fine)]
     if source:
         pairs.append((source, trio.fine))

@@ -205,6 +205,8 @@ def test_trios_must_grow_and_keep_their_sides():
     assert "does not say left" in check_trio(lost).reason
     equal = Trio("He kicks.", "He kicks.", "He kicks hard twice.")
     assert check_trio(equal).code == "lengths"
+    endless = Trio("He kicks.", "A man kicks hard.", "A man kicks hard and " * 40)
+    assert "at most 150" in check_trio(endless).reason
     turned = Trio("A kick.", "A person kicks.", "A person kicks with the right leg.")
     assert check_trio(turned, "a person kicks with the left leg").code == "contradiction"
 
