@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 
 SIZE = 384
 """Pixels of the side of the square each frame's area equals (ours)."""
+FEWEST, MOST, PER_SECOND = 8, 32, 2.0
+"""Frames of a clip where no number is given: so many a second, within these bounds (ours)."""
+
+
+def frame_count(seconds: float) -> int:
+    """Return how many frames a clip is shown by where no number is given.
+
+    >>> frame_count(2.0), frame_count(7.4), frame_count(119.9)
+    (8, 15, 32)
+    """
+    return min(max(math.ceil(PER_SECOND * seconds), FEWEST), MOST)
 
 
 def clip_frames(motion: Motion, count: int, folder: Path) -> tuple[Media, ...]:

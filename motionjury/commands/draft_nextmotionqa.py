@@ -48,8 +48,14 @@ def nextmotionqa(
         int, typer.Option("--rounds", min=1, max=20, help="Rounds of drafting, the first included.")
     ] = 3,
     frames: Annotated[
-        int, typer.Option("--frames", min=1, max=64, help="Frames of each clip in pass 2.")
-    ] = 8,
+        int | None,
+        typer.Option(
+            "--frames",
+            min=1,
+            max=64,
+            help="Frames of each clip in pass 2; by default 2 per second, 8 to 32.",
+        ),
+    ] = None,
     captions: Annotated[
         str,
         typer.Option("--captions", help="Whose modifiers make a clip Hard: first or all captions."),
@@ -148,10 +154,10 @@ def _sources(
 
 
 def _frames_of(
-    workspace: Workspace, clips: list[Clip], count: int, dry_run: bool
+    workspace: Workspace, clips: list[Clip], count: int | None, dry_run: bool
 ) -> Callable[[str], tuple[Media, ...]]:
     """Return a function that draws a clip's frames, or finds those of an earlier run."""
-    from construction.nextmotionqa.frames import clip_frames, reckoned_frames
+    from construction.nextmotionqa.frames import clip_frames, frame_count, reckoned_frames
     from corpus.reading import load_motion
 
     known = {clip.id: clip for clip in clips}
@@ -160,6 +166,7 @@ def _frames_of(
     @lru_cache(maxsize=_CLIPS_AT_HAND)
     def frames(clip_id: str) -> tuple[Media, ...]:
         motion = load_motion(known[clip_id], workspace.root)
-        return (reckoned_frames if dry_run else clip_frames)(motion, count, folder)
+        wanted = count or frame_count(motion.duration)
+        return (reckoned_frames if dry_run else clip_frames)(motion, wanted, folder)
 
     return frames

@@ -89,7 +89,37 @@ def test_gold_is_kept_in_the_words_and_order_of_the_options():
         ("action", ("He walks to a chair.", "He crawls to a chair.", "crawls", "walks"), ""),
         ("direction", ("He walks forward.", "He walks backward.", "backward", "forward"), ""),
         ("body_part", ("He lifts his left arm.", "He lifts his right arm.", "right", "left"), ""),
-        # After Table 8's examples.
+        # Table 8's examples of T3, one for each axis.
+        (
+            "body_part",
+            (
+                "The person performs a kick in place, using their legs to execute the action.",
+                "The person performs a kick in place, using their arms to execute the action.",
+                "arms",
+                "legs",
+            ),
+            "",
+        ),
+        (
+            "direction",
+            (
+                "The person is doing jumping jacks in place, moving their legs apart and together.",
+                "The person is doing jumping jacks forward, moving their legs apart and together.",
+                "forward",
+                "in place",
+            ),
+            "",
+        ),
+        (
+            "action",
+            (
+                "The person is walking in place, using their arms and legs to move.",
+                "The person is crawling in place, using their arms and legs to move.",
+                "crawling",
+                "walking",
+            ),
+            "",
+        ),
         (
             "body_part",
             ("Using their legs to act.", "Using their arms to act.", "arms", "legs"),

@@ -25,7 +25,7 @@ from audit.labelling import submit
 from audit.members import add_member
 from audit.studies import launch, list_studies
 from benchmarks.nextmotionqa import CaptionItem, ChoiceItem, CorrectionItem
-from construction.nextmotionqa.frames import clip_frames
+from construction.nextmotionqa.frames import clip_frames, reckoned_frames
 from construction.nextmotionqa.passes import STAGES
 from construction.nextmotionqa.run import Plan, draft_nextmotionqa
 from construction.nextmotionqa.sources import Sources
@@ -33,6 +33,7 @@ from construction.report import flags
 from construction.stages import Stages
 from corpus.formats.arrays import save
 from corpus.problems import InputError
+from llm.budget import Budget
 from llm.cache import ResponseCache
 from llm.media import frames as as_frames
 from motionjury.cli import cli
@@ -228,6 +229,17 @@ def test_a_dead_endpoint_ends_the_run_and_keeps_what_was_made(sources):
     assert len(endpoint.got) < 40
 
 
+def test_a_budget_ends_the_run_and_says_so(sources):
+    with FakeEndpoint(drafter) as endpoint:
+        models = {name: model(endpoint.url) for name in STAGES}
+        stages = Stages(models, budget=Budget(calls=40))
+        drafted = draft_nextmotionqa(sources, Plan(quota=3, rounds=3), stages, lambda _: FRAMES)
+    assert len(endpoint.got) == 40
+    assert "rest of the drafts" in drafted.report.not_run
+    assert drafted.report.rejected["not_sent"] > 0
+    assert "budget of" in next(r.reason for r in drafted.rejected if r.code == "not_sent")
+
+
 def test_a_clip_that_cannot_be_drawn_is_refused_and_asked_once(sources):
     def broken(clip_id):
         raise InputError("expected 22 joints", file="a.npy")
@@ -285,6 +297,9 @@ def test_frames_are_drawn_once_and_read_again(tmp_path):
     assert first == again
     assert {f.name: f.stat().st_mtime_ns for f in folder.iterdir()} == stamps
     assert [m.label.split(",")[0] for m in first] == [f"Frame {k} of 3" for k in (1, 2, 3)]
+    assert reckoned_frames(made, 3, tmp_path / "frames") == first
+    assert len(reckoned_frames(made, 5, tmp_path / "frames")) == 5
+    assert len(list((tmp_path / "frames").iterdir())) == 1
 
 
 def workspace(folder: Path, url: str = "", count: int = 24) -> Path:
