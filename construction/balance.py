@@ -75,14 +75,16 @@ def choose_balanced(candidates: Mapping[str, Sequence[Candidate]], seed: int) ->
         seed: Decides which captions serve a pair where there are more than needed.
 
     Returns:
-        Candidates, one per caption at most, with equal numbers in both directions of every pair.
+        Candidates, one per caption at most, with equal numbers in both directions of every pair;
+        in couples of both directions, every pair in turn, so that any even number from the start
+        is balanced.
     """
     by_pair: dict[str, dict[str, dict[str, Candidate]]] = defaultdict(lambda: defaultdict(dict))
     for key, several in candidates.items():
         for candidate in several:
             pair, direction = _direction(candidate)
             by_pair[pair][direction].setdefault(key, candidate)
-    chosen: list[Candidate] = []
+    couples: list[tuple[int, str, list[Candidate]]] = []
     taken: set[str] = set()
     while by_pair:
         fewest, best = max(
@@ -91,15 +93,18 @@ def choose_balanced(candidates: Mapping[str, Sequence[Candidate]], seed: int) ->
         )
         if fewest == 0:
             break
-        for members in by_pair.pop(best).values():
+        sides: list[list[Candidate]] = []
+        for _, members in sorted(by_pair.pop(best).items()):
             order = sorted(members, key=lambda k: seeded_order(seed, "balance", k))
-            chosen += [members[key] for key in order[:fewest]]
+            sides.append([members[key] for key in order[:fewest]])
             taken.update(order[:fewest])
+        couples += [(k, best, list(both)) for k, both in enumerate(zip(*sides, strict=True))]
         for found in by_pair.values():
             for members in found.values():
                 for key in taken & members.keys():
                     del members[key]
-    return chosen
+    couples.sort(key=lambda couple: couple[:2])
+    return [candidate for _, _, both in couples for candidate in both]
 
 
 def _direction(candidate: Candidate) -> tuple[str, str]:

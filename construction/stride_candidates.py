@@ -50,6 +50,19 @@ class Candidate:
         """Caption id and edited text: what tells candidates of one axis apart."""
         return self.caption.id, self.text
 
+    def noted(self, name: str, note: Any, *flags: str) -> Candidate:
+        """Return the candidate with the result of a filter or check, and perhaps flags, added."""
+        return Candidate(
+            self.clip,
+            self.caption,
+            self.axis,
+            self.text,
+            self.edit,
+            self.made_by,
+            {**self.notes, name: note},
+            (*self.flags, *flags),
+        )
+
 
 class Passed(Frozen):
     """A caption, or a candidate made from it, that made no item."""

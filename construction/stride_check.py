@@ -7,7 +7,6 @@ is named, which is not told which of the two is the original.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field
@@ -17,8 +16,8 @@ from construction.sampling import seeded_order
 from construction.stages import Stages
 from construction.stride_candidates import Candidate, Passed, refuse
 from construction.text.morphology import readings
+from construction.text.ngram import words_of
 from construction.text.tables import table
-from construction.text.tokens import tokenize
 from llm.outcome import Reply
 from llm.prompts import Prompt, load_prompt
 from llm.requests import Request
@@ -65,8 +64,7 @@ def rule_verdict(caption: str, edited: str) -> str | None:
     >>> rule_verdict("a man walks in place.", "a man runs in place.") is None
     True
     """
-    first = [t.low for t in tokenize(caption)]
-    second = [t.low for t in tokenize(edited)]
+    first, second = words_of(caption), words_of(edited)
     if len(first) != len(second):
         return "more than one word differs"
     changed = [(a, b) for a, b in zip(first, second, strict=True) if a != b]
@@ -95,8 +93,7 @@ def check_by_rule(candidates: Sequence[Candidate]) -> tuple[list[Candidate], lis
     for candidate in candidates:
         fault = rule_verdict(candidate.caption.text, candidate.text)
         if fault is None:
-            notes = {**candidate.notes, NAME: {"rule": RULE, "model": f"not run: {NOT_RUN}"}}
-            kept.append(replace(candidate, notes=notes))
+            kept.append(candidate.noted(NAME, {"rule": RULE, "model": f"not run: {NOT_RUN}"}))
         else:
             refused.append(refuse(candidate, NAME, "text_only_check", fault))
     return kept, refused
@@ -164,10 +161,10 @@ class ModelCheck:
         note["edited_shown_as"] = "A" if self._swapped(candidate) else "B"
         if reply.value is None:
             note["model"] = f"not run: {reply.outcome}: {reply.reason}"
-            flags = (*candidate.flags, f"text-only check without an answer ({reply.outcome})")
-            return replace(candidate, notes={**candidate.notes, NAME: note}, flags=flags)
+            flag = f"text-only check without an answer ({reply.outcome})"
+            return candidate.noted(NAME, note, flag)
         came = reply.exchange
         note["model"] = came.model_answered or came.model_asked if came else None
         note["answer"] = reply.value.model_dump(mode="json")
         note["prompt_sha256"] = came.prompt_sha256 if came else None
-        return replace(candidate, notes={**candidate.notes, NAME: note})
+        return candidate.noted(NAME, note)

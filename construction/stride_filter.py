@@ -7,7 +7,6 @@ named in every result and marked as not the paper's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from construction.stride_candidates import Candidate, Passed, refuse
@@ -99,10 +98,9 @@ class LikelihoodFilter:
                 raise ScorerNotRun(f"{used.id} gives {used.unit}, the filter needs {NATS}")
             note = gap_note(used, scores, self._max_gap)
             if scores.gap is None:
-                flags = (*candidate.flags, UNKNOWN)
-                kept.append(replace(candidate, notes={**candidate.notes, NAME: note}, flags=flags))
+                kept.append(candidate.noted(NAME, note, UNKNOWN))
             elif abs(scores.gap) <= self._max_gap:
-                kept.append(replace(candidate, notes={**candidate.notes, NAME: note}))
+                kept.append(candidate.noted(NAME, note))
             else:
                 side = "original" if scores.gap > 0 else "edited caption"
                 reason = (

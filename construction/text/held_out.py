@@ -76,7 +76,8 @@ def held_out_ngrams(
     closed = {group[i] for i in drafted if i in group}
     tested = {group[c.id] for c in clips if c.split == "test"}
     known = [c for c in captions if c.clip_id in by_id]
-    others = [c.text for c in known if group[c.clip_id] not in closed | tested]
+    left_out = closed | tested
+    others = [c.text for c in known if group[c.clip_id] not in left_out]
     if len(others) >= least:
         model = NgramScorer(count_grams(others), len(others), texts_hash(others))
         return HeldOut(lambda clip_id: model, f"{model.id}, none of a drafted or test motion")

@@ -5,34 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from benchmarks.stride import AXES, StrideAxis
+from benchmarks.stride import AXES
 from corpus.problems import InputError, Problem
 from motionjury.commands.draft_mrbench import mrbench
 from motionjury.commands.draft_nextmotionqa import nextmotionqa
+from motionjury.commands.draft_stride import axis_named, stride
 from motionjury.commands.draft_t2mbench import t2mbench, t2mbench_ood
 from motionjury.commands.draft_targets import t2mbench_targets
-from motionjury.options import JsonOption, WorkspaceOption, print_json, print_problems
-
-if TYPE_CHECKING:
-    from construction.stride import DraftResult
+from motionjury.options import JsonOption, print_problems
 
 app = typer.Typer()
 app.command("mrbench")(mrbench)
 app.command("nextmotionqa")(nextmotionqa)
+app.command("stride")(stride)
 app.command("t2mbench")(t2mbench)
 app.command("t2mbench-ood")(t2mbench_ood)
 app.command("t2mbench-targets")(t2mbench_targets)
-
-
-def _axis(name: str) -> StrideAxis:
-    for axis in AXES:
-        if axis == name:
-            return axis
-    raise InputError(f"--axis: expected one of {', '.join(AXES)}, got {name!r}")
 
 
 class _Line:
@@ -120,7 +112,7 @@ def captions(
     from construction.stride import edit_caption
     from construction.text.outcome import rejected
 
-    wanted = _axis(axis)
+    wanted = axis_named(axis)
     lines, problems = _read_lines(file)
     pool = sorted((str(line.key), line.caption) for line in lines if line.caption is not None)
     for line in lines:
@@ -136,85 +128,3 @@ def captions(
     refused = print_problems(problems)
     if refused:
         print(f"refused {refused} of {refused + len(pool)} lines", file=sys.stderr)
-
-
-@app.command()
-def stride(
-    axes: Annotated[
-        str, typer.Option("--axes", help="Axes, comma-separated; all by default.")
-    ] = ",".join(AXES),
-    seed: Annotated[int, typer.Option("--seed", help="Seed of every choice.")] = 0,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, help="At most so many items per corpus and axis."),
-    ] = None,
-    per_clip: Annotated[
-        int | None, typer.Option("--per-clip", min=1, help="At most so many per clip and axis.")
-    ] = None,
-    corpus: Annotated[str | None, typer.Option("--corpus", help="Only this corpus.")] = None,
-    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Draft STRIDE items from the workspace's captions by rule and store them.
-
-    Captions that made no item go to results/draft_stride_rejected.jsonl with the reason.
-
-    Example: motionjury draft stride --axes mirror_reflection,temporal_order --limit 100
-    """
-    from construction.stride import draft_stride
-    from motionjury.workspace import open_workspace
-    from store.clips import list_captions, list_clips
-    from store.items import add_items
-
-    wanted = [_axis(name.strip()) for name in axes.split(",") if name.strip()]
-    if not wanted:
-        raise InputError(f"--axes: expected some of {', '.join(AXES)}, got none")
-    ws = open_workspace(workspace)
-    with ws.db.read() as session:
-        clips = list_clips(session, corpus, split)
-        known = {clip.id for clip in clips}
-        texts = [c for c in list_captions(session, corpus) if c.clip_id in known]
-        if not texts:
-            chosen = " ".join(f"{k} {v}" for k, v in (("corpus", corpus), ("split", split)) if v)
-            raise InputError(f"no captions in the workspace {chosen}".rstrip(), file=str(ws.root))
-    result = draft_stride(clips, texts, seed, wanted, limit, per_clip)
-    with ws.db.write() as session:
-        added = add_items(session, result.items)
-    ws.results_dir.mkdir(exist_ok=True)
-    listed = ws.results_dir / "draft_stride_rejected.jsonl"
-    listed.write_text("".join(p.model_dump_json() + "\n" for p in result.passed), encoding="utf-8")
-    summary: dict[str, Any] = {
-        "items": len(result.items),
-        "added": added,
-        "seed": seed,
-        "cells": [cell.model_dump(mode="json") for cell in result.cells],
-        "not_run": ["likelihood filter", "text-only check"],
-        "passed_over": str(listed),
-    }
-    if as_json:
-        print_json(summary)
-    else:
-        _print_tables(result, added, listed)
-
-
-def _print_tables(result: DraftResult, added: int, listed: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    table = Table(title="STRIDE draft")
-    for heading in ("corpus", "axis"):
-        table.add_column(heading)
-    for heading in ("items", "not applicable", "rejected"):
-        table.add_column(heading, justify="right")
-    for cell in result.cells:
-        counts = (str(cell.items), str(cell.not_applicable), str(cell.rejected))
-        table.add_row(cell.corpus, cell.axis, *counts)
-    console.print(table)
-    for cell in result.cells:
-        if cell.reasons:
-            reasons = ", ".join(f"{code} {count}" for code, count in cell.reasons.items())
-            console.print(f"{cell.corpus} {cell.axis}: {reasons}", highlight=False)
-    console.print(f"{len(result.items)} items, {added} new; passed over: {listed}")
-    console.print("not run: likelihood filter, text-only check (they need a text scorer)")
