@@ -22,8 +22,8 @@ from llm.requests import Request
 
 STAGE = "expand"
 """Name of the stage that may ask a language model."""
-_TRIES = 60
-"""Most candidates the grammar makes for one prompt."""
+_DRY = 200
+"""Candidates in a row that bring nothing new, after which the grammar gives a cell up (ours)."""
 
 
 class Expanded(Frozen):
@@ -68,9 +68,8 @@ def _fill(book: Book, cell: Cell, seed: int, pool: list[Seed]) -> None:
     draw = random.Random(seeded_order(seed, "grammar", cell.category, cell.length))
     draw.shuffle(pool)
     rule_hash = table_hash(*grammar.TABLES)
-    for number in range(cell.planned * _TRIES):
-        if not book.missing(cell):
-            return
+    in_vain = number = 0
+    while book.missing(cell) and in_vain < _DRY:
         source = pool[number % len(pool)] if pool else None
         lead = draw.choice(find_moves(source.text, cell.category)) if source else None
         text = grammar.expand(cell.category, cell.length, lead, draw)
@@ -84,7 +83,10 @@ def _fill(book: Book, cell: Cell, seed: int, pool: list[Seed]) -> None:
             },
             tool_version=tool_version(),
         )
-        book.offer(Candidate(cell, text, f"{cell.category}.{cell.length}.{number}", provenance))
+        name = f"{cell.category}.{cell.length}.{number}"
+        kept = book.offer(Candidate(cell, text, name, provenance))
+        in_vain = 0 if kept else in_vain + 1
+        number += 1
     if book.missing(cell):
         book.found.notes.append(
             f"{cell.category} {cell.length}: the grammar makes no more different prompts of these "
