@@ -215,6 +215,27 @@ def test_what_stays_short_after_the_rounds_is_reported(sources):
     assert drafted.report.stages["pass1"].coverage.counts["refused"] > 0
 
 
+def test_a_model_that_refuses_everything_leaves_no_item_and_no_doubt(sources):
+    with FakeEndpoint(lambda body, number: completion(None, refusal="No.")) as endpoint:
+        drafted = run(sources, endpoint, quota=1, rounds=2, limit=4)
+    assert drafted.items == ()
+    coverage = drafted.report.stages["pass1"].coverage
+    assert coverage.counts["refused"] == coverage.asked == len(endpoint.got)
+    assert drafted.report.rejected == {"refused": coverage.asked}
+    assert "pass2" not in drafted.report.stages
+
+
+@pytest.mark.parametrize("caption", ["walking", "a person walks on " * 100, "eine Person geht vor"])
+def test_odd_captions_are_drafted_from_and_said(caption):
+    clip = source(label("walk forward"), caption=caption.strip())
+    with FakeEndpoint(drafter) as endpoint:
+        by_model = run(Sources(clips=(clip,)), endpoint, quota=1)
+    by_rule = run(Sources(clips=(clip,)), quota=1, frames=no_frames)
+    assert len(by_model.items) == len(by_rule.items) == 9
+    unknown = "the caption has no known word; the difficulty rests on the labels"
+    assert all((unknown in flags(i)) == ("eine" in caption) for i in by_rule.items)
+
+
 def test_a_dead_endpoint_ends_the_run_and_keeps_what_was_made(sources):
     def script(body, number):
         return drafter(body, number) if number < 6 else failure(500)
@@ -450,7 +471,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
         return answer
 
     with FakeEndpoint(script) as endpoint:
-        home = workspace(tmp_path / "w", endpoint.url, count=10)
+        home = workspace(tmp_path / "w", endpoint.url, count=6)
         arguments = [sys.executable, "-m", "motionjury", "draft", "nextmotionqa"]
         arguments += ["--quota", "2", "--frames", "1", "-w", str(home)]
         running = subprocess.Popen(
