@@ -270,7 +270,7 @@ def test_the_command_drafts_once_and_its_items_make_a_study(root):
     train = {json.loads(line)["clip_id"] for line in lines}
     again = json.loads(run("draft", "mrbench", *options, "--json").stdout)
     assert (again["drafted"], again["added"]) == (first["drafted"], 0)
-    run("study", "create", "sets", "--protocol", "mrbench_validation", "--limit", 2,
+    run("study", "create", "sets", "--protocol", "mrbench_validation", "--limit", 1,
         "--ratings", 1, "--workspace", root)  # fmt: skip
     run("render", "all", "--study", "sets", "--size", 64, "--workspace", root)
     run("people", "invite", "Ada", "--role", "expert", "--study", "sets", "--workspace", root)
