@@ -178,3 +178,25 @@ def test_a_specification_names_the_embedder(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match="not installed"):
         embedder(f"sentence-transformers:{tmp_path}")
+
+
+def test_a_local_encoder_is_loaded_from_its_folder_only(tmp_path, monkeypatch):
+    made = []
+
+    class Encoder:
+        def __init__(self, folder, **options):
+            made.append((folder, options))
+
+        def encode(self, texts, **options):
+            del options
+            return np.array([[3.0, 4.0] if text else [0.0, 0.0] for text in texts])
+
+    module = type(sys)("sentence_transformers")
+    module.SentenceTransformer = Encoder
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    (tmp_path / "modules.json").write_text("[]")
+    encoder = embedder(f"sentence-transformers:{tmp_path}")
+    np.testing.assert_allclose(encoder.embed(["a", ""]), [[0.6, 0.8], [0.0, 0.0]])
+    assert made == [(str(tmp_path), {"device": "cpu", "local_files_only": True})]
+    (tmp_path / "weights.safetensors").write_bytes(b"other")
+    assert embedder(f"sentence-transformers:{tmp_path}").id != encoder.id
