@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,12 @@ from annotation_app.figures import Figures
 
 if TYPE_CHECKING:
     from annotation_app.identity import Signer
+    from corpus.clips import Clip
     from store.session import Database
+
+
+Render = Callable[["Sequence[Clip]", Callable[[int, int], None]], list[str]]
+"""Renders clips; is told clips done and in all; returns one line for each that was refused."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,8 @@ class AppContext:
     """Name of the workspace, shown to coordinators."""
     signs_in: bool = False
     """Whether people may sign in with an account of their organisation."""
+    render: Render | None = None
+    """Renders clips into the workspace; ``None`` where the server cannot."""
     figures: Figures = field(default_factory=Figures)
     """Reports on agreement that were computed already."""
 

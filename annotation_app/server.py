@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from annotation_app.context import AppContext, set_context
+from annotation_app.context import AppContext, Render, set_context
 from annotation_app.desktop import open_window
 from annotation_app.downloads import serve_report
 from annotation_app.identity import COOKIE, Signer, set_cookie
@@ -143,6 +143,7 @@ def serve(
     open_browser: bool = False,
     desktop: bool = False,
     secrets_file: Path | None = None,
+    render: Render | None = None,
 ) -> None:
     """Serve the app and block until it is stopped.
 
@@ -156,13 +157,15 @@ def serve(
         open_browser: Whether to open the page in a browser.
         desktop: Whether to open it in a window of its own, where a browser for that is found.
         secrets_file: File of ``annotation_app.sign_in.write_secrets``; ``None``: links only.
+        render: Renders clips that a study lacks; ``None``: the console cannot.
 
     Raises:
         ValueError: The secret is too short.
         SystemExit: The address cannot be used; see :func:`check_address`.
     """
     signs_in = secrets_file is not None
-    context = AppContext(database, media_dir, Signer(secret), name, signs_in=signs_in)
+    signer = Signer(secret)
+    context = AppContext(database, media_dir, signer, name, signs_in=signs_in, render=render)
     url = page_address(host, port) if open_browser or desktop else None
     app = build_app(context, open_url=url, desktop=desktop)
     # Never the user's own file: it may be of another app.

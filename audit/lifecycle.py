@@ -13,10 +13,11 @@ from audit.members import deal_codes
 from audit.people import require_actor
 from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
-from audit.records import Study, StudyError, as_study, clock, draft_study, locked_study
+from audit.records import Study, StudyError, as_study, clock, draft_study, locked_study, study_row
 from audit.shown import shown_of
 from benchmarks.items import ItemState
-from store.clips import media_for_clip
+from corpus.clips import Clip
+from store.clips import get_clip, media_for_clip
 from store.events import log
 from store.items import set_state
 from store.tables import ItemRow, StudyItemRow, StudyRow
@@ -216,6 +217,33 @@ def clip_video(session: Session, clip_id: str | None) -> str | None:
         return None
     videos = [media for media in media_for_clip(session, clip_id) if media.file.endswith(".mp4")]
     return videos[0].key if videos else None
+
+
+def missing_clips(session: Session, study_id: str) -> list[Clip]:
+    """Return the clips that a study shows and that have no video yet, ordered by id.
+
+    Args:
+        session: Any session.
+        study_id: Id or name of the study; practice and attention items belong to it.
+
+    Raises:
+        StudyError: There is no such study.
+        InputError: An item names a clip that the workspace does not have.
+    """
+    row = study_row(session, study_id)
+    if not PROTOCOLS[row.protocol].shows_clip:
+        return []
+    query = (
+        select(ItemRow.record)
+        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
+        .where(StudyItemRow.study_id == row.id, StudyItemRow.withdrawn_at.is_(None))
+    )
+    shown = {shown_of(record).clip_id for record in session.scalars(query)}
+    return [
+        get_clip(session, clip_id)
+        for clip_id in sorted(one for one in shown if one is not None)
+        if clip_video(session, clip_id) is None
+    ]
 
 
 def _running(session: Session, study_id: str, actor: str | None) -> StudyRow:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
+from annotation_app.views import rendering
 from annotation_app.views.frame import act, banner, done, plain_text, table
 from annotation_app.views.held import short
 from audit.access import Person
@@ -27,6 +28,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     """
     _facts(study, texts)
     if study.state == "draft":
+        rendering.draw(context, person, study, texts)
         st.write(texts("manage.draft"))
         if st.button(texts("manage.launch"), type="primary") and act(
             context, lambda session: launch(session, study.id, person.id), texts

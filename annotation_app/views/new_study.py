@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
@@ -13,14 +14,18 @@ from annotation_app.views.frame import act, done
 from annotation_app.views.manage import deadline_fields
 from audit.access import Person, list_people
 from audit.adjudication import rules_for
+from audit.gold import add_attention, add_training
+from audit.known_answers import read_known
 from audit.lifecycle import launch
 from audit.members import add_member
+from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
 from audit.studies import StudyConfig, StudyError, create_study, free_items
 from benchmarks.items import content_hash
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from benchmarks.items import Item
 
@@ -84,7 +89,7 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
     allow_3d = protocol.allows_3d and st.checkbox(texts("new.allow_3d"))
     deadline = deadline_fields(texts)
     chosen = st.multiselect(texts("new.experts"), list(experts), format_func=experts.__getitem__)
-    st.caption(texts("new.practice"))
+    checks = _checks_on_experts(key, texts)
     keep, start = st.columns(2)
     draft = keep.button(texts("new.create"), width="stretch")
     begin = start.button(texts("new.launch"), type="primary", width="stretch")
@@ -106,8 +111,14 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
             label=label,
             deadline=deadline,
             allow_3d=bool(allow_3d),
+            repeats=checks.repeats,
+            repeat_gap=checks.gap,
         )
         study = create_study(session, config, person.id)
+        for add, file in ((add_training, checks.training), (add_attention, checks.attention)):
+            if file is not None:
+                known = read_known(session, file.getvalue(), protocol, file.name)
+                add(session, study.id, known, person.id)
         for expert in chosen:
             add_member(session, study.id, expert, person.id)
         if begin:
@@ -118,6 +129,38 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
         for widget in ("console-page", "console-study"):
             st.session_state.pop(widget, None)
         done(texts("new.launched" if begin else "new.created", name=name.strip()))
+
+
+class _Checks(NamedTuple):
+    """Items with known answers, and how often experts see their own again."""
+
+    training: UploadedFile | None
+    attention: UploadedFile | None
+    repeats: int
+    gap: int
+
+
+def _checks_on_experts(key: str, texts: Texts) -> _Checks:
+    with st.expander(texts("new.checks")):
+        st.write(texts("new.practice"))
+        st.code(_example(PROTOCOLS[key]), language="json")
+        left, right = st.columns(2)
+        training = left.file_uploader(texts("new.training"), "json", key=f"training-{key}")
+        attention = right.file_uploader(texts("new.attention"), "json", key=f"attention-{key}")
+        repeats = left.number_input(texts("new.repeats"), 0, 1000, 0, help=texts("new.repeat_help"))
+        gap = right.number_input(texts("new.repeat_gap"), 1, 1000, 10)
+    return _Checks(training, attention, int(repeats), int(gap))
+
+
+def _example(protocol: Protocol) -> str:
+    """Return how a file with one known item of a protocol looks."""
+    known = {
+        question.name: question.domain[0]
+        for question in protocol.questions
+        if question.required and question.domain and question.shown_when is None
+    }
+    entry = {"item_id": "…", "answers": known or {"answer": "…"}, "explanation": "…"}
+    return json.dumps([entry], ensure_ascii=False)
 
 
 def _filtered(free: list[Item], key: str, texts: Texts) -> list[Item]:

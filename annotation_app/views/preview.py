@@ -7,7 +7,7 @@ import streamlit as st
 from annotation_app.context import AppContext
 from annotation_app.desk import preview_state
 from annotation_app.texts import Texts
-from annotation_app.views import guidelines
+from annotation_app.views import guidelines, rendering
 from annotation_app.views.frame import style
 from annotation_app.views.held import short
 from annotation_app.views.labelling import component
@@ -23,8 +23,8 @@ SHOWN = "preview"
 
 def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> None:
     """Draw the guidelines of a study, and a way to each of its items as experts see it."""
-    del context, person
     st.write(texts("preview.lead"))
+    rendering.draw(context, person, study, texts)
     ids = study.config.item_ids
     with st.form("preview", border=False):
         place = st.selectbox(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +11,7 @@ import typer
 from motionjury.options import WorkspaceOption
 
 if TYPE_CHECKING:
+    from corpus.clips import Clip
     from motionjury.workspace import Workspace
 
 
@@ -77,4 +80,15 @@ def serve_app(
         open_browser=open_browser,
         desktop=desktop,
         secrets_file=secrets,
+        render=partial(_render, workspace),
     )
+
+
+def _render(
+    workspace: Workspace, clips: Sequence[Clip], progress: Callable[[int, int], None]
+) -> list[str]:
+    from motionjury.commands.render import render_into_workspace
+
+    # One process: people label on this machine meanwhile.
+    results = render_into_workspace(workspace, clips, workers=1, progress=progress)
+    return [f"{one.clip_id}: {one.problem.reason}" for one in results if one.problem]

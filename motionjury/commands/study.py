@@ -99,9 +99,9 @@ def create(
     from pydantic import ValidationError
 
     from audit.adjudication import rules_for
+    from audit.known_answers import read_known
     from audit.protocols.registry import PROTOCOLS
     from audit.studies import StudyConfig, add_attention, add_training, create_study, free_items
-    from motionjury.commands.known_answers import read_known
     from motionjury.workspace import open_workspace
 
     if protocol not in PROTOCOLS:
@@ -117,8 +117,10 @@ def create(
     strata = _strata(where or [])
     ws = open_workspace(workspace)
     with ws.db.write() as session:
-        entries = read_known(session, training, chosen) if training else []
-        hidden = read_known(session, attention, chosen) if attention else []
+        entries, hidden = (
+            read_known(session, _bytes(path), chosen, str(path)) if path else []
+            for path in (training, attention)
+        )
         known = {item.id for item, _gold in entries + hidden}
         free = [
             item
@@ -271,6 +273,13 @@ def status(
         print_json(found.model_dump())
     else:
         _print_progress(found)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
 def _strata(where: list[str]) -> dict[str, set[str]]:

@@ -1,4 +1,4 @@
-"""Codes of experts: who watches a study being joined, left and closed cannot tell whose they are."""
+"""Codes of experts: watching a study being joined, left and closed does not tell whose they are."""
 
 from __future__ import annotations
 

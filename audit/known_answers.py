@@ -1,55 +1,52 @@
-"""Training and attention items from a JSON file."""
+"""Training and attention items from JSON."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from audit.gold import Gold
+from audit.protocol import Protocol
+from audit.shown import KINDS
+from benchmarks.items import Item, Provenance, make_item
 from corpus.problems import InputError
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from audit.gold import Gold
-    from audit.protocol import Protocol
-    from benchmarks.items import Item
+from store.clips import get_clip
+from store.items import get_item
 
 _TRIPLET = ("axis", "caption", "perturbed")
 
 
-def read_known(session: Session, path: Path, protocol: Protocol) -> list[tuple[Item, Gold]]:
+def read_known(
+    session: Session, data: bytes, protocol: Protocol, source: str
+) -> list[tuple[Item, Gold]]:
     """Read items whose answers are known.
 
     Args:
         session: Any session.
-        path: JSON list of objects: ``item_id``, or ``payload`` with ``kind`` (which may be left out
-            where the protocol takes one kind), or ``axis``, ``clip_id``, ``caption`` and
-            ``perturbed``; ``answers``; ``explanation``.
+        data: JSON in UTF-8, a list of objects: ``item_id``, or ``payload`` with ``kind`` (which may
+            be left out where the protocol takes one kind), or ``axis``, ``clip_id``, ``caption``
+            and ``perturbed``; ``answers``; ``explanation``.
         protocol: Protocol of the study.
+        source: Where the data came from, named in messages.
 
     Raises:
-        InputError: The file, an item or what is said to be right cannot be used; names the entry.
+        InputError: The data, an item or what is said to be right cannot be used; names the entry.
     """
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"expected JSON in UTF-8, got: {error}", file=str(path)) from error
+        entries = json.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"expected JSON in UTF-8, got: {error}", file=source) from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError("expected a list of objects", file=str(path))
-    return [_entry(session, path, n, entry, protocol) for n, entry in enumerate(entries, 1)]
+        raise InputError("expected a list of objects", file=source)
+    return [_entry(session, source, n, entry, protocol) for n, entry in enumerate(entries, 1)]
 
 
 def _entry(
-    session: Session, path: Path, number: int, entry: dict[str, Any], protocol: Protocol
+    session: Session, source: str, number: int, entry: dict[str, Any], protocol: Protocol
 ) -> tuple[Item, Gold]:
-    from pydantic import ValidationError
-
-    from audit.gold import Gold
-    from store.items import get_item
-
     try:
         gold = Gold.model_validate(
             {"answers": entry.get("answers"), "explanation": entry.get("explanation", "")}
@@ -61,17 +58,13 @@ def _entry(
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{field}: {first['msg']}", file=str(path), place=f"entry {number}"
+            f"{field}: {first['msg']}", file=source, place=f"entry {number}"
         ) from error
     except InputError as error:
-        raise InputError(error.problem.reason, file=str(path), place=f"entry {number}") from error
+        raise InputError(error.problem.reason, file=source, place=f"entry {number}") from error
 
 
 def _item(session: Session, entry: dict[str, Any], protocol: Protocol) -> Item:
-    from audit.shown import KINDS
-    from benchmarks.items import Provenance, make_item
-    from store.clips import get_clip
-
     kinds = protocol.kinds or ("triplet",)
     kind = str(entry.get("kind", kinds[0] if len(kinds) == 1 else ""))
     if kind not in kinds:
