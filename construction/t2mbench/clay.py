@@ -42,8 +42,11 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.count = sum(token.word for token in tokenize(text))
         self.low = " ".join(text.lower().split())
-        self.tokens = [token for token in tokenize(text) if token.word]
+        for idiom in _phrases("idioms"):
+            self.low = re.sub(rf"\b{idiom}\b ?", "", self.low)
+        self.tokens = [token for token in tokenize(self.low) if token.word]
         self.words = [token.low for token in self.tokens]
         self.set = frozenset(self.words)
 
@@ -113,7 +116,7 @@ def _length(read: _Text, length: Length | None) -> list[Fault]:
     if length is None:
         return []
     fewest, most = WORD_BOUNDS[length]
-    count = len(read.words)
+    count = read.count
     if count < fewest:
         return [Fault("too_short", f"{length}: expected {fewest} to {most} words, got {count}")]
     if count > most:

@@ -60,6 +60,9 @@ def test_each_breach_has_its_code(text, code):
         "A person steps hip width apart and bends both knees outward.",
         "A person continuously circles both arms backward for five full turns.",
         "A person lifts the left knee and the other foot stays below it, motionless.",
+        "A person spins clockwise on the ball of the right foot.",
+        "A person pulls both fists down to the waist, hand over hand.",
+        "Shift the weight onto the left leg and swing the right foot up until the leg is level.",
     ],
 )
 def test_measures_and_words_of_time_are_no_breach(text):
