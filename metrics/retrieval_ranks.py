@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from metrics.retrieval_scores import Floats, Ints, Scores
 Ties = Literal["average", "optimistic", "pessimistic"]
 """Where a relevant item stands among items of the same score: in the middle of them (TMR, the
 default), before all that are not relevant, or behind them."""
+TIES: tuple[Ties, ...] = get_args(Ties)
 FloatArray = NDArray[np.float64]
 
 _SLAB = 240

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ Positives = Literal["own", "identical-caption", "threshold"]
 captions is, letter by letter, this text (MotionPatches, SGAR). ``threshold``: every motion one of
 whose captions is similar to this text (TMR's protocol b)."""
 
+POSITIVES: tuple[Positives, ...] = get_args(Positives)
 MOST_PAIRS = 20_000_000
 """More relevant pairs than this are refused: a caption that fits everything measures nothing."""
 ASYMMETRY = 1e-4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from corpus.problems import InputError
 
 Similarity = Literal["cosine", "dot", "euclidean"]
+SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 

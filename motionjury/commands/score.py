@@ -1,10 +1,15 @@
-"""The group `score`: models scored on files of scores or embeddings."""
+"""The group `score`: models scored on files of scores, embeddings or motions."""
 
 from __future__ import annotations
 
 import typer
 
+from motionjury.commands.score_retrieval import retrieval_command
+from motionjury.commands.score_stride import stride_command
+
 app = typer.Typer()
+app.command("retrieval")(retrieval_command)
+app.command("stride")(stride_command)
 
 
 @app.callback()
