@@ -79,12 +79,38 @@ class AnswerForm {
         button.addEventListener("pointerdown", (event) => event.preventDefault());
         button.addEventListener("mousedown", (event) => event.preventDefault());
         button.addEventListener("click", () => this.choose(question, option.value));
-        options.append(button);
+        options.append(this.explained(question, option, button));
       });
       row.append(options);
+      if (question.kind !== "multi" && question.options.some((o) => o.help)) {
+        words.append(this.meanings(question));
+      }
     }
     this.rows.set(question.name, row);
     return row;
+  }
+
+  // Where several may be ticked, what each means stands beside it.
+  explained(question, option, button) {
+    if (question.kind !== "multi" || !option.help) return button;
+    const line = make("div", "explained");
+    const meaning = make("p", "meaning", option.help);
+    meaning.id = `m-${question.name}-${option.value}`;
+    button.setAttribute("aria-describedby", meaning.id);
+    line.append(button, meaning);
+    return line;
+  }
+
+  // What the answers mean, behind a line that opens by mouse or with Tab and Enter.
+  meanings(question) {
+    const box = make("details", "meanings");
+    box.append(make("summary", "", t("meanings")));
+    const list = make("dl");
+    for (const { text, help } of question.options) {
+      if (help) list.append(make("dt", "", text), make("dd", "", help));
+    }
+    box.append(list);
+    return box;
   }
 
   choose(question, value) {

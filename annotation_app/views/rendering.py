@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from sqlalchemy.orm import Session
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
@@ -15,6 +14,8 @@ from audit.people import require
 from audit.studies import Study
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from audit.people import Person
     from corpus.clips import Clip
 

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from audit.labelling import my_labels
 from audit.protocols.registry import PROTOCOLS
+from benchmarks.nextmotionqa import FAILURE_MODES
 from store.tables import LabelRow, MediaGrantRow, StudyItemRow
 from tests.annotation_app.seven import ITEMS, PLANTED, WATCHED
 from tests.annotation_app.test_browser import Wire, desk, saved
@@ -96,3 +97,30 @@ def test_the_search_would_find_what_was_planted(seven):
     assert len(seven.held) == len(PROTOCOLS)
     assert seven.leaks(f"before {seven.items['likert'][0].id} after")
     assert re.fullmatch(r"[0-9a-f]{24}", seven.items["likert"][0].id)
+
+
+def test_what_the_failures_mean_is_there_to_read(seven, watched):
+    page = watched.new_page()
+    page.set_default_timeout(20_000)
+    page.goto(f"{seven.site.url}/?study={seven.site.studies['expert_verification']}")
+    agree = page.get_by_role("button", name="I have read this")
+    page.locator(".mj[aria-busy=false] .count").or_(agree).first.wait_for()
+    if agree.is_visible():
+        agree.click()
+    desk(page, f" of {ITEMS + 1}")
+    assert not page.locator(".question[data-name=failures]").is_visible()
+    # With the keyboard: the line opens, and the answer is chosen.
+    summary = page.locator(".question[data-name=verdict] summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Worth keeping once a small thing is put right.").wait_for()
+    page.keyboard.press("Enter")
+    page.locator('.option[data-value="revise"]').click()
+    for code, (_title, meaning) in FAILURE_MODES.items():
+        button = page.get_by_role("button", name=re.compile(code))
+        text = page.get_by_text(meaning)
+        assert text.is_visible()
+        assert text.get_attribute("id") == button.get_attribute("aria-describedby")
+        assert button.bounding_box()["height"] >= 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    page.close()
