@@ -5,10 +5,12 @@ from __future__ import annotations
 import typer
 
 from motionjury.commands.score_retrieval import retrieval_command
+from motionjury.commands.score_selfcheck import selfcheck_command
 from motionjury.commands.score_stride import stride_command
 
 app = typer.Typer()
 app.command("retrieval")(retrieval_command)
+app.command("selfcheck")(selfcheck_command)
 app.command("stride")(stride_command)
 
 

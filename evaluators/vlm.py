@@ -1,0 +1,165 @@
+"""Vision-language models as judges that choose one of two captions (STRIDE D.2).
+
+Six uniformly spaced skeleton frames with the root's path, left to right in one picture. Which
+caption is called A is drawn from a hash, so that a resumed or parallel run asks the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from benchmarks.items import Frozen
+from corpus.motion import Motion
+from corpus.problems import InputError
+from evaluators.protocol import Choice
+from llm.ask import LanguageModel, Progress
+from llm.media import Media, encode_frame, picture
+from llm.outcome import Reply
+from llm.prompts import load_prompt
+from llm.requests import Request
+from render.clip import RenderSettings
+from render.keyframes import DEFAULTS, keyframes
+
+FRAMES = 6
+"""Frames shown (STRIDE D.2)."""
+PROMPT = Path(__file__).parent / "prompts" / "forced_choice.md"
+"""Our own words; the paper's are not printed."""
+
+
+class CaptionChoice(Frozen):
+    """Which caption fits the motion."""
+
+    choice: Literal["A", "B"] = Field(description="A or B")
+
+
+class VlmJudge:
+    """A language model that sees pictures, asked to choose."""
+
+    native_metric = "choice of one of two captions"
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        seed: int = 0,
+        both_orders: bool = False,
+        prompt: Path | None = None,
+        settings: RenderSettings | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Keep the model and read the prompt.
+
+        Args:
+            model: The language model, with its cache and budget.
+            seed: Seed of the order of the captions.
+            both_orders: Ask in both orders; two answers that name different captions are a tie.
+            prompt: A prompt file with the variables ``a`` and ``b``; null for ours.
+            settings: How frames are drawn; null for a skeleton of 384 pixels.
+            progress: Told of each event.
+
+        Raises:
+            InputError: The prompt cannot be read.
+        """
+        self._model = model
+        self._seed = seed
+        self._both = both_orders
+        self._prompt = load_prompt(prompt or PROMPT, ("a", "b"))
+        self._settings = settings or DEFAULTS
+        self._progress = progress
+        self.name = model.settings.model
+        self.replies: list[Reply[CaptionChoice]] = []
+        """Every reply of the last ``choose``, with its exchange; for records and coverage."""
+
+    @property
+    def fingerprint(self) -> str:
+        """As in ``evaluators.protocol.Model``: endpoint, model, parameters, prompt, order, view."""
+        words = "|".join(
+            str(part)
+            for part in (
+                self._model.settings.base_url,
+                self.name,
+                sorted(self._model.settings.parameters().items()),
+                self._prompt.sha256,
+                self._seed,
+                self._both,
+                self._settings.model_dump_json(),
+            )
+        )
+        return hashlib.sha256(words.encode()).hexdigest()
+
+    def choose(
+        self,
+        motions: Sequence[Motion],
+        first: Sequence[str],
+        second: Sequence[str],
+        items: Sequence[str] | None = None,
+    ) -> list[Choice]:
+        """Ask all questions; each motion is drawn once.
+
+        Args:
+            motions: Motion of each question.
+            first: One caption of each.
+            second: The other.
+            items: Id of each question, for the order of the captions; by default the motion's
+                content and the two captions.
+
+        Returns:
+            One choice each; ``invalid`` where no usable answer came, or the motion cannot be
+            drawn.
+
+        Raises:
+            InputError: As ``LanguageModel.ask_many``.
+            ValueError: The sequences are not equally long.
+        """
+        pictures: dict[str, Media | None] = {}
+        requests: list[Request] = []
+        asked: list[list[bool]] = []
+        named = items or [""] * len(motions)
+        for motion, one, other, item in zip(motions, first, second, named, strict=True):
+            mark = motion.content_hash()
+            if mark not in pictures:
+                pictures[mark] = self._picture(motion)
+            shown = pictures[mark]
+            swapped = self.swapped(item or f"{mark}|{one}|{other}")
+            orders = [] if shown is None else [swapped, not swapped] if self._both else [swapped]
+            asked.append(orders)
+            for turn in orders:
+                a, b = (other, one) if turn else (one, other)
+                prompt = self._prompt.render({"a": a, "b": b})
+                name = item or motion.source or mark[:12]
+                requests.append(Request(id=name, prompt=prompt, media=(shown,) if shown else ()))
+        self.replies = self._model.ask_many(requests, CaptionChoice, self._progress)
+        answers = iter(self.replies)
+        return [
+            _choice([_one_answer(next(answers), swapped=turn) for turn in orders])
+            for orders in asked
+        ]
+
+    def swapped(self, item: str) -> bool:
+        """Return whether the second caption of an item is called A."""
+        words = f"{self._seed}|{item}|{self.name}"
+        return bool(hashlib.sha256(words.encode()).digest()[0] & 1)
+
+    def _picture(self, motion: Motion) -> Media | None:
+        try:
+            drawn = keyframes(motion, FRAMES, self._settings)
+        except InputError:
+            return None
+        return picture(encode_frame(drawn.as_one(FRAMES)))
+
+
+def _one_answer(reply: Reply[CaptionChoice], *, swapped: bool) -> Choice:
+    if reply.value is None:
+        return "invalid"
+    return "first" if (reply.value.choice == "A") != swapped else "second"
+
+
+def _choice(answers: list[Choice]) -> Choice:
+    if not answers or "invalid" in answers:
+        return "invalid"
+    return answers[0] if len(set(answers)) == 1 else "tie"
