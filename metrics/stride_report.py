@@ -63,3 +63,38 @@ def stride_record(
         },
         tool_version=tool_version,
     )
+
+
+def stride_json(models: Sequence[StrideModel], record: Result) -> dict[str, Any]:
+    """Put results into the plain values of ``--json``; several models stand under ``models``."""
+    each = {found.name: _plain_model(found) for found in models}
+    head = next(iter(each.values())) if len(each) == 1 else {"models": each}
+    return {
+        **head,
+        "configuration": record.configuration,
+        "sources": [source.model_dump(mode="json") for source in record.sources],
+        "item_set": record.item_set,
+        "n_kept": record.n_kept,
+        "dropped": [entry.model_dump(mode="json") for entry in record.dropped],
+        "notes": list(record.notes),
+        "not_run": record.not_run,
+        "tool_version": record.tool_version,
+    }
+
+
+def _plain_model(found: StrideModel) -> dict[str, Any]:
+    blocks = found.result.corpora
+    return {
+        "cells": [cell.model_dump(mode="json") for cell in found.result.cells],
+        "macro_gpr": {block.corpus: block.macro_gpr for block in blocks},
+        "macro_gpr_ci": {block.corpus: block.ci["macro_gpr"] for block in blocks},
+        "gap_to_random_content": {
+            block.corpus: {
+                axis: {"value": gap, "ci": block.ci[f"gap.{axis}"]}
+                for axis, gap in block.gaps.items()
+            }
+            for block in blocks
+        },
+        "reasons": {block.corpus: block.reasons for block in blocks},
+        "mirror": [audit.model_dump(mode="json") for audit in found.audits],
+    }

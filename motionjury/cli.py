@@ -21,6 +21,7 @@ from motionjury.commands import (
     render,
     score,
     study,
+    train,
 )
 from motionjury.commands.house import doctor_command, init_command, status_command
 
@@ -47,6 +48,7 @@ for group, module, text in (
     ("people", people, "Experts, coordinators, analysts and their links."),
     ("agreement", agreement, "Agreement coefficients and reports."),
     ("score", score, "Score models: retrieval, generation, STRIDE."),
+    ("train", train, "Train evaluators."),
     ("release", release, "Verified releases: build and verify."),
 ):
     cli.add_typer(module.app, name=group, help=text, no_args_is_help=True)

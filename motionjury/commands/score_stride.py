@@ -1,0 +1,309 @@
+"""`motionjury score stride`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from corpus.problems import InputError
+from motionjury.commands.score_stride_print import print_stride
+from motionjury.options import JsonOption, WorkspaceOption, bar, print_json
+from motionjury.writing import write_text
+
+if TYPE_CHECKING:
+    from metrics.results import Result, Source
+    from metrics.stride import Credits, Ties
+    from metrics.stride_cells import StrideResult
+    from metrics.stride_files import StrideFile
+    from metrics.stride_scoring import StrideTask
+    from metrics.stride_tables import StrideModel
+
+
+def stride_command(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Score files, FILE or NAME=FILE; or one release folder.",
+            show_default=False,
+        ),
+    ],
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(help="Score file for the items of the release, FILE or NAME=FILE; repeat."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="Model for the items of the release: builtin or builtin=WEIGHTS."),
+    ] = None,
+    motions: Annotated[
+        Path | None,
+        typer.Option(help="Motions of the release.", show_default="those of the workspace"),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="Name of the corpus in --motions, first part of the ids."),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="Write the pairs to score, with unrelated motions, and leave."),
+    ] = None,
+    higher_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--higher-is-better/--lower-is-better",
+            help="Direction of the scores in the files.",
+            show_default="higher in wide files, else it must be said",
+        ),
+    ] = None,
+    ties: Annotated[str, typer.Option(help="What a tie earns: half or strict (nothing).")] = "half",
+    controls: Annotated[int, typer.Option(min=1, max=1000, help="Unrelated motions an item.")] = 8,
+    resamples: Annotated[
+        int, typer.Option(min=0, max=100_000, help="Resamples of the motions behind intervals.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of controls and intervals.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for tables, figures, page and mirror grids."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Grounding by axis: accuracy, bias with unrelated motions, Δ and GPR (STRIDE Tables 2, 4, 5).
+
+    A wide score file has item_id, corpus, axis, motion_id, s_mc, s_mcp, s_uc, s_ucp and, with
+    several unrelated motions an item, draw. --pairs lists what to score for a release.
+
+    Example: motionjury score stride scores.csv --json
+    """
+    from metrics.stride_report import stride_json, stride_record
+    from motionjury import __version__
+
+    if ties not in ("half", "strict"):
+        raise InputError(f"--ties: expected half or strict, got {ties!r}")
+    choice = cast("Ties", ties)
+    release = _release(paths)
+    tasks = None if release is None else _tasks(release)
+    run = _Run(tasks, choice, controls, resamples, seed, higher_is_better)
+    if pairs is not None:
+        _write_pairs(run, pairs)
+        return
+    if release is None:
+        if model or scores:
+            raise InputError("--model and --scores: expected a release folder as PATH")
+        models = [run.from_file(*_named(path)) for path in paths]
+    else:
+        models = [run.from_file(*_named(path)) for path in scores or ()]
+        if model:
+            models += run.from_models(model, motions, corpus, workspace)
+        if not models:
+            raise InputError("a release needs --model or --scores; --pairs lists what to score")
+    _refuse_repeats([m.name for m in models])
+    record = stride_record(
+        models,
+        {
+            "controls": f"{controls} an item by hash of seed and item (ours)"
+            if release is not None
+            else "as the file has them",
+            "tie": "equal scores; for models, up to the rounding of float32 (ours)",
+        },
+        seed=seed,
+        sources=[] if release is None else [_release_source(release)],
+        tool_version=__version__,
+    )
+    page = None if out is None else _write(out, models, record)
+    if as_json:
+        print_json(stride_json(models, record))
+        return
+    print_stride(models, record, page)
+
+
+class _Run:
+    """One call: options and the items of the release, if there is one."""
+
+    def __init__(
+        self,
+        tasks: list[StrideTask] | None,
+        ties: Ties,
+        controls: int,
+        resamples: int,
+        seed: int,
+        higher_is_better: bool | None,
+    ) -> None:
+        self.tasks, self.ties, self.controls = tasks, ties, controls
+        self.resamples, self.seed, self.higher_is_better = resamples, seed, higher_is_better
+
+    def from_file(self, name: str, path: Path) -> StrideModel:
+        """Score a file of scores or choices."""
+        from evaluators.file_source import read_pair_scores
+        from evaluators.score_tables import read_score_table
+        from metrics.results import file_source
+        from metrics.stride_files import read_stride_scores
+        from metrics.stride_grid import audit_mirrors
+        from metrics.stride_tables import StrideModel
+
+        if not path.is_file():
+            raise InputError("expected a score file, found none", file=str(path))
+        matrix = path.suffix.lower() == ".npz"
+        if matrix or "text_id" in read_score_table(path).columns:
+            if self.tasks is None:
+                raise InputError(
+                    "scores by text and motion need the release whose items they are about: "
+                    "score stride RELEASE --scores FILE",
+                    file=str(path),
+                )
+            source = read_pair_scores(path, name, self.higher_is_better)
+            return self._from_source(source, source.knows_mirrored(), file=path)
+        found: StrideFile = read_stride_scores(
+            path, higher_is_better=self.higher_is_better, ties=self.ties, tasks=self.tasks
+        )
+        return StrideModel(
+            name=name,
+            kind="choices" if found.choices else "evaluator",
+            result=self._result(found.given),
+            keys=found.given.keys,
+            grids=found.grids,
+            audits=() if found.grids is None else tuple(audit_mirrors(found.grids, self.ties)),
+            sources=(file_source(path, "choices" if found.choices else "scores"),),
+            dropped=found.dropped,
+            notes=found.notes,
+        )
+
+    def from_models(
+        self,
+        names: Sequence[str],
+        motions: Path | None,
+        corpus: str | None,
+        workspace: Path | None,
+    ) -> list[StrideModel]:
+        """Score the release with models."""
+        from evaluators.source import ModelScores
+        from motionjury.models import BUILTIN, cache_folder, motion_library, open_builtin
+
+        tasks = self.tasks or []
+        library = motion_library(
+            (task.key.motion_id for task in tasks),
+            motions=motions,
+            corpus=corpus,
+            workspace=workspace,
+        )
+        found = []
+        for entry in names:
+            name, _, path = entry.partition("=")
+            if name != BUILTIN:
+                raise InputError(f"--model: expected {BUILTIN}, got {name!r}")
+            opened = open_builtin(Path(path) if path else None)
+            with bar(f"{opened.name}: motions") as told:
+                source = ModelScores(opened, library, cache_folder(workspace), told)
+                found.append(self._from_source(source, mirrored=True))
+        return found
+
+    def _from_source(self, source: Any, mirrored: bool, file: Path | None = None) -> StrideModel:
+        from metrics.results import Source, file_source
+        from metrics.stride_cells import score_stride
+        from metrics.stride_grid import audit_mirrors, score_grids
+        from metrics.stride_scoring import score_items
+        from metrics.stride_tables import StrideModel
+
+        tasks = self.tasks or []
+        scored = score_items(tasks, source, count=self.controls, seed=self.seed, ties=self.ties)
+        grids = score_grids(tasks, source) if mirrored else None
+        return StrideModel(
+            name=source.name,
+            kind="evaluator",
+            result=score_stride(
+                scored.given,
+                invisible=scored.invisible,
+                ties=self.ties,
+                resamples=self.resamples,
+                seed=self.seed,
+            ),
+            keys=scored.given.keys,
+            native_metric=source.native_metric,
+            grids=grids if grids is not None and grids.item_ids else None,
+            audits=tuple(audit_mirrors(grids, self.ties)) if grids is not None else (),
+            sources=(
+                file_source(file, "scores")
+                if file is not None
+                else Source(name=source.name, role="model", sha256=source.fingerprint),
+            ),
+            dropped=scored.dropped,
+        )
+
+    def _result(self, given: Credits) -> StrideResult:
+        from metrics.stride_cells import score_stride
+
+        return score_stride(given, ties=self.ties, resamples=self.resamples, seed=self.seed)
+
+
+def _named(text: str) -> tuple[str, Path]:
+    """Split NAME=FILE; a bare FILE is named by its stem."""
+    name, sign, path = text.partition("=")
+    if sign and name and not Path(text).exists():
+        return name, Path(path)
+    return Path(text).stem, Path(text)
+
+
+def _refuse_repeats(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two models are called {name!r}; name them with NAME=FILE")
+
+
+def _release(paths: list[str]) -> Path | None:
+    folders = [path for path in paths if Path(path).is_dir()]
+    if folders and len(paths) > 1:
+        raise InputError(f"expected one release folder alone, got {len(paths)} paths")
+    return Path(folders[0]) if folders else None
+
+
+def _tasks(release: Path) -> list[StrideTask]:
+    from exports.released import read_stride_release
+    from metrics.stride_scoring import StrideTask
+
+    return [
+        StrideTask(item_id=item.item_id, triplet=item.triplet())
+        for item in read_stride_release(release)
+    ]
+
+
+def _release_source(release: Path) -> Source:
+    from metrics.results import file_source
+
+    found = file_source(release / "manifest.json", "release")
+    return found.model_copy(update={"name": release.resolve().name})
+
+
+def _write_pairs(run: _Run, pairs: Path) -> None:
+    from metrics.stride_files import pairs_csv
+    from metrics.stride_scoring import draw_controls
+
+    if run.tasks is None:
+        raise InputError("--pairs: expected a release folder as PATH")
+    drawn = draw_controls(run.tasks, count=run.controls, seed=run.seed)
+    write_text(pairs, pairs_csv(run.tasks, drawn))
+    alone = len(run.tasks) - len({control.item for control in drawn})
+    print(f"{pairs}: {len(drawn)} rows for {len(run.tasks)} items")
+    if alone:
+        print(
+            f"{alone} items stand alone in their corpus and axis: no unrelated motion",
+            file=sys.stderr,
+        )
+
+
+def _write(out: Path, models: Sequence[StrideModel], record: Result) -> Path:
+    from metrics.results import write_result
+    from metrics.stride_grid import grids_csv
+
+    page = write_result(record, out)
+    for found in models:
+        if found.grids is not None:
+            slug = re.sub(r"[^\w.-]+", "-", found.name).strip("-.") or "model"
+            name = "mirror_grids.csv" if len(models) == 1 else f"mirror_grids_{slug}.csv"
+            write_text(out / name, grids_csv(found.grids))
+    return page

@@ -1,0 +1,167 @@
+"""Models and motions for the score commands: what ``--model`` and ``--motions`` name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpus.problems import InputError
+
+if TYPE_CHECKING:
+    from corpus.clips import Clip
+    from evaluators.builtin import BuiltinEvaluator
+    from evaluators.source import MotionLibrary
+    from motionjury.workspace import Workspace
+
+BUILTIN = "builtin"
+"""Name of the built-in evaluator."""
+
+
+def open_builtin(weights: Path | None) -> BuiltinEvaluator:
+    """Open the built-in evaluator; without weights at the usual place it is trained now.
+
+    Args:
+        weights: Weights file; the usual place when None.
+
+    Raises:
+        InputError: The file named is not there or damaged.
+    """
+    from evaluators.builtin import default_weights, load_builtin
+
+    if weights is None and not default_weights().exists():
+        print("training the built-in evaluator once, a minute or two", file=sys.stderr)
+        train(default_weights())
+    return load_builtin(weights)
+
+
+def train(out: Path, **recipe: Any) -> Any:
+    """Train the built-in evaluator with a bar; see ``evaluators.training.builtin``.
+
+    Args:
+        out: Weights file to write.
+        **recipe: Fields of ``BuiltinConfig`` that are not the default.
+
+    Returns:
+        ``Trained``.
+    """
+    from pydantic import ValidationError
+
+    from evaluators.training.builtin import BuiltinConfig, train_builtin
+    from motionjury.options import bar
+
+    try:
+        config = BuiltinConfig(**recipe)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"--{first['loc'][0]}: {first['msg']}") from error
+    with bar("built-in evaluator") as told:
+        return train_builtin(out, config, lambda _, done, total: told(done, total))
+
+
+def motion_library(
+    motion_ids: Iterable[str],
+    *,
+    motions: Path | None = None,
+    corpus: str | None = None,
+    workspace: Path | None = None,
+) -> MotionLibrary:
+    """Find the motions of a release.
+
+    Args:
+        motion_ids: Ids that are wanted.
+        motions: File or folder to read them from; read as ``corpus import`` reads it.
+        corpus: Name of the corpus there, the first part of the ids; by default its format.
+        workspace: Workspace that knows them, when no folder is named; else the nearest one upward.
+
+    Returns:
+        The motions. Those of the demo corpus are made anew where nothing else has them.
+
+    Raises:
+        InputError: One is found nowhere; the first is named and all are counted.
+    """
+    from evaluators.source import MotionLibrary
+
+    wanted = set(motion_ids)
+    known: dict[str, tuple[str, Callable[[], Any]]] = {}
+    place = ""
+    if motions is not None:
+        known, place = _from_folder(motions, corpus, wanted), str(motions)
+    else:
+        opened = _workspace(workspace)
+        if opened is not None:
+            known, place = _from_workspace(opened, wanted), str(opened.root)
+    if any(name.startswith("synthetic:") for name in wanted - known.keys()):
+        known |= _from_demo(wanted - known.keys())
+    missing = sorted(wanted - known.keys())
+    if missing:
+        raise InputError(
+            f"{len(missing)} of {len(wanted)} motions are not there, the first is {missing[0]!r}; "
+            "name their folder with --motions, and the corpus with --corpus",
+            file=place,
+        )
+    return MotionLibrary(known)
+
+
+def cache_folder(workspace: Path | None) -> Path:
+    """Return where vectors are kept: in the workspace where there is one, else the user's cache."""
+    from evaluators.builtin import default_weights
+
+    opened = _workspace(workspace)
+    if opened is not None:
+        return opened.root / "embeddings"
+    return default_weights().parent.parent / "embeddings"
+
+
+def _workspace(named: Path | None) -> Workspace | None:
+    """Open the workspace named, or the nearest one if there is one."""
+    from motionjury.workspace import open_workspace
+
+    if named is not None:
+        return open_workspace(named)
+    try:
+        return open_workspace()
+    except InputError:
+        return None
+
+
+def _from_workspace(
+    opened: Workspace, wanted: set[str]
+) -> dict[str, tuple[str, Callable[[], Any]]]:
+    from store.clips import list_clips
+
+    with opened.db.read() as session:
+        clips = [clip for clip in list_clips(session) if clip.id in wanted]
+    return _readers(clips, opened.root)
+
+
+def _from_folder(
+    path: Path, corpus: str | None, wanted: set[str]
+) -> dict[str, tuple[str, Callable[[], Any]]]:
+    from corpus.reading import read_path
+    from motionjury.options import bar
+
+    with bar("motions") as told:
+        reading = read_path(path, corpus=corpus, progress=told)
+    return _readers([clip for clip in reading.clips if clip.id in wanted], Path.cwd())
+
+
+def _readers(clips: Iterable[Clip], base: Path) -> dict[str, tuple[str, Callable[[], Any]]]:
+    from corpus.reading import load_motion
+
+    return {clip.id: (clip.content_hash, partial(load_motion, clip, base)) for clip in clips}
+
+
+def _from_demo(wanted: set[str]) -> dict[str, tuple[str, Callable[[], Any]]]:
+    from corpus.synthetic import demo_corpus
+
+    def reader(motion: Any) -> Callable[[], Any]:
+        return lambda: motion
+
+    return {
+        made.clip.id: (made.clip.content_hash, reader(made.motion))
+        for made in demo_corpus()
+        if made.clip.id in wanted
+    }
