@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
-from benchmarks.items import Frozen, Item, Provenance, make_item
-from benchmarks.mrbench import CaptionSet
+from benchmarks.items import Frozen, Item
 from benchmarks.taxonomy import Taxonomy
-from construction.mrbench import rewrite as rewriting
-from construction.mrbench import score as scoring
-from construction.mrbench import verify as verification
-from construction.mrbench.candidates import Candidate, gather, refuse
-from construction.mrbench.classify import Filed, classify
+from construction.mrbench.candidates import Candidate, gather
+from construction.mrbench.classify import classify
 from construction.mrbench.filters import FilterLimits, rule_filter
-from construction.mrbench.frames import FrameSource, frame_rate
+from construction.mrbench.finishing import Finisher, items_of
+from construction.mrbench.frames import FrameSource
 from construction.mrbench.held_out import TrainingPair, held_out
-from construction.mrbench.lengths import RULE, Fault, Trio, compose
-from construction.mrbench.pool import NEAR, Outcome, draw_pool
-from construction.mrbench.summary import Made, summarise
-from construction.report import FLAGS, DraftReport, Rejected
+from construction.mrbench.pool import NEAR, draw_pool
+from construction.mrbench.score import MIN_SCORE, score_captions
+from construction.mrbench.summary import summarise
+from construction.report import DraftReport, Rejected
 from construction.sampling import seeded_order
 from construction.stages import Stages
 from corpus.clips import Caption, Clip
@@ -45,7 +42,7 @@ class MrbenchSettings(Frozen):
     """Most sets of a fine category (MRBench)."""
     near: float = Field(default=NEAR, gt=0, le=1)
     """Cosine from which two captions of a category are taken for the same (ours)."""
-    min_score: int = Field(default=scoring.MIN_SCORE, ge=1, le=5)
+    min_score: int = Field(default=MIN_SCORE, ge=1, le=5)
     """Least score of discriminability and of compactness (ours)."""
     limit: int | None = Field(default=None, ge=1)
     """Most motions the run sets out from, chosen by the seed; null for all."""
@@ -109,28 +106,27 @@ def draft_mrbench(
             f"got {chosen.max_per_category}"
         )
     started = time.time()
-    run = _Run(stages or Stages(), chosen, frames, tell or (lambda line: None))
+    models, say = stages or Stages(), tell or (lambda line: None)
     candidates, rejected, groups = gather(clips, captions)
     earlier = {groups[clip_id] for clip_id in benchmark_clips if clip_id in groups}
-    run.own_captions(candidates)
     asked = _limited(candidates, chosen)
     kept, by_rule = rule_filter(asked, chosen.limits)
-    scored, by_score, scores = scoring.score_captions(kept, run.stages, chosen.min_score)
-    run.scores = scores
-    filed, unfiled = classify(scored, taxonomy, run.stages)
-    run.tell(f"{len(asked)} captions: {len(kept)} kept by rule, {len(filed)} filed")
+    scored, by_score, scores = score_captions(kept, models, chosen.min_score)
+    filed, unfiled = classify(scored, taxonomy, models)
+    say(f"{len(asked)} captions: {len(kept)} kept by rule, {len(filed)} filed")
     compare = embedder([f.candidate.caption.text for f in filed])
+    finisher = Finisher(candidates, scores, frames, models, chosen.seed, say)
     drawn = draw_pool(
         filed,
         compare,
-        run.process,
+        finisher.process,
         most=chosen.max_per_category,
         near=chosen.near,
         seed=chosen.seed,
     )
     rejected += [*by_rule, *by_score, *unfiled, *drawn.refused]
-    made = [run.made[f.candidate.caption.id] for f in drawn.accepted]
-    items = run.items(made)
+    made = [finisher.made[f.candidate.caption.id] for f in drawn.accepted]
+    items = items_of(made)
     training = held_out(filed, made, rejected, earlier)
     report = summarise(
         items=items,
@@ -139,8 +135,8 @@ def draft_mrbench(
         rejected=rejected,
         training=training,
         taxonomy=taxonomy,
-        stages=run.stages,
-        answers=run.answers,
+        stages=models,
+        answers=finisher.answers,
         settings={
             **chosen.model_dump(mode="json", exclude={"seed"}),
             "taxonomy": f"{taxonomy.title}/{taxonomy.version} {taxonomy.sha256[:12]}",
@@ -154,155 +150,6 @@ def draft_mrbench(
         tool_version=tool_version(),
     )
     return MrbenchDraft(tuple(items), tuple(rejected), tuple(training), report)
-
-
-class _Run:
-    """Verification and rewriting of one draft."""
-
-    def __init__(
-        self,
-        stages: Stages,
-        settings: MrbenchSettings,
-        frames: FrameSource,
-        tell: Callable[[str], None],
-    ) -> None:
-        self.stages = stages
-        self.tell = tell
-        self.scores: dict[str, scoring.CaptionScore] = {}
-        self.made: dict[str, Made] = {}
-        self.answers: list[verification.Alignment] = []
-        self._settings = settings
-        self._frames = frames
-        self._own: dict[str, list[Caption]] = {}
-        self._done = 0
-
-    def own_captions(self, candidates: Iterable[Candidate]) -> None:
-        """Keep all captions of each clip, those that are no candidates included."""
-        for candidate in candidates:
-            self._own.setdefault(candidate.clip.id, []).append(candidate.caption)
-
-    def process(self, batch: Sequence[Filed]) -> list[Outcome]:
-        """Verify and rewrite some candidates."""
-        self._done += len(batch)
-        looked = self._look(batch)
-        passed = [found for found in looked if not found.code]
-        written = self._write(passed)
-        outcomes: list[Outcome] = []
-        for found in looked:
-            caption = found.filed.candidate.caption
-            made = written.get(caption.id)
-            if made is None:
-                outcomes.append(self._refused(found.filed, "verify", found.code, found.reason))
-            elif isinstance(made, Fault):
-                outcomes.append(self._refused(found.filed, "rewrite", *made))
-            else:
-                self.made[caption.id] = made
-                outcomes.append(Outcome(True))
-        self.tell(f"{self._done} candidates drawn, {len(self.made)} caption sets")
-        return outcomes
-
-    def items(self, made: Sequence[Made]) -> list[Item]:
-        """Make the items, with what a person should look at first."""
-        items = []
-        for each in made:
-            flagged = {FLAGS: list(each.flags)} if each.flags else {}
-            parameters = {**each.provenance.parameters, **flagged}
-            clip = each.filed.candidate.clip
-            path = each.filed.category.path
-            items.append(
-                make_item(
-                    "mrbench",
-                    "caption_set",
-                    {"corpus": clip.corpus, **dict(zip(_LEVELS, path, strict=True))},
-                    CaptionSet(
-                        clip_id=clip.id, source=clip.corpus, category=path, **each.trio._asdict()
-                    ),
-                    each.provenance.model_copy(update={"parameters": parameters}),
-                )
-            )
-        return items
-
-    def _look(self, batch: Sequence[Filed]) -> list[verification.Checked]:
-        if not self.stages.has(verification.STAGE):
-            if not self.stages.has(rewriting.STAGE):
-                return [verification.Checked(filed, (), None, "", "") for filed in batch]
-            return [verification.draw(filed, self._frames) for filed in batch]
-        found = verification.verify(batch, self._frames, self.stages)
-        self.answers += [f.reply.value for f in found if f.reply is not None and f.reply.value]
-        if self.stages.dry_run:
-            # Reckoned with as though they would pass, so that rewriting is reckoned too.
-            return [
-                f._replace(code="", reason="") if f.code == "verify_error" else f for f in found
-            ]
-        return found
-
-    def _write(self, passed: Sequence[verification.Checked]) -> dict[str, Made | Fault]:
-        if not self.stages.has(rewriting.STAGE):
-            return {f.filed.candidate.caption.id: self._composed(f) for f in passed}
-        found: dict[str, Made | Fault] = {}
-        for pair, written in zip(passed, rewriting.rewrite(passed, self.stages), strict=True):
-            if written.trio is None:
-                fault = written.fault or Fault("empty", "nothing was written")
-                found[pair.filed.candidate.caption.id] = fault
-                continue
-            provenance = written.reply.provenance(self._settings.seed, **self._said(pair))
-            found[pair.filed.candidate.caption.id] = self._set(pair, written.trio, provenance)
-        return found
-
-    def _composed(self, pair: verification.Checked) -> Made | Fault:
-        candidate = pair.filed.candidate
-        own = self._own[candidate.clip.id]
-        found = compose(candidate.caption, own, candidate.clip.events)
-        if isinstance(found, Fault):
-            return found
-        trio, how = found
-        provenance = Provenance(
-            rule=RULE,
-            seed=self._settings.seed,
-            parameters={**self._said(pair), "lengths": how},
-            tool_version=tool_version(),
-            media={candidate.clip.id: candidate.clip.content_hash},
-        )
-        return self._set(pair, trio, provenance)
-
-    def _set(self, pair: verification.Checked, trio: Trio, provenance: Provenance) -> Made:
-        flags = []
-        if pair.filed.by == "first_rule":
-            also = ", ".join(pair.filed.others)
-            flags.append(f"filed by the first motion named; also fits {also}")
-        answer = pair.reply.value if pair.reply is not None else None
-        if answer is not None:
-            flags += [
-                f"{point.verdict} in the frames: {point.point}"
-                for point in answer.key_points
-                if point.verdict != "yes"
-            ]
-        return Made(pair.filed, trio, provenance, tuple(flags), pair.reply)
-
-    def _said(self, pair: verification.Checked) -> dict[str, Any]:
-        """Return what the item's provenance says of the stages before."""
-        filed, caption = pair.filed, pair.filed.candidate.caption
-        said: dict[str, Any] = {"caption_id": caption.id, "filed_by": filed.by}
-        if filed.reply is not None and filed.reply.exchange is not None:
-            said["classify"] = filed.reply.provenance().model_dump(mode="json")
-        if (score := self.scores.get(caption.id)) is not None:
-            model = {"model": self.stages.model(scoring.STAGE)}
-            said["score"] = score.model_dump(mode="json") | model
-        if pair.reply is not None and pair.reply.value is not None:
-            said["verify"] = {
-                "answer": pair.reply.value.model_dump(mode="json"),
-                "provenance": pair.reply.provenance().model_dump(mode="json"),
-                "frames_per_second": frame_rate(filed.candidate.clip.duration),
-            }
-        return said
-
-    def _refused(self, filed: Filed, stage: str, code: str, reason: str) -> Outcome:
-        refusal = refuse(filed.candidate, stage, code, reason, filed.category.path)
-        lost = code.startswith((f"{verification.STAGE}_", f"{rewriting.STAGE}_"))
-        return Outcome(False, refusal, answered=not lost)
-
-
-_LEVELS = ("coarse", "middle", "fine")
 
 
 def _limited(candidates: Sequence[Candidate], settings: MrbenchSettings) -> list[Candidate]:

@@ -52,6 +52,9 @@ def rule_filter(
 ) -> tuple[list[Candidate], list[Rejected]]:
     """Refuse captions that are unusable as queries.
 
+    A caption of a part of its clip is refused as ``partial_span``, a repeat as ``repeat``; the
+    other reasons are ``judge_caption``'s.
+
     Args:
         candidates: All candidates, in a fixed order.
         limits: Limits; ours by default.
@@ -69,7 +72,7 @@ def rule_filter(
     for candidate in candidates:
         text = candidate.caption.text
         plain = same_text(text)
-        verdict = judge_caption(text, chosen)
+        verdict = _partial(candidate) or judge_caption(text, chosen)
         shared = len(motions[plain])
         if verdict is None and shared >= chosen.max_shared:
             verdict = Verdict("repeat", f"{shared} motions have this caption")
@@ -81,6 +84,14 @@ def rule_filter(
         else:
             refused.append(refuse(candidate, "rule", *verdict))
     return kept, refused
+
+
+def _partial(candidate: Candidate) -> Verdict | None:
+    """Refuse a caption of a part of the clip: what is shown and judged is the whole."""
+    span = candidate.caption.span
+    if span is None or span == candidate.clip.span:
+        return None
+    return Verdict("partial_span", "the caption describes a part of the clip only")
 
 
 def judge_caption(caption: str, limits: FilterLimits | None = None) -> Verdict | None:

@@ -227,6 +227,9 @@ def _next_batch(
     return batch
 
 
-def _order(filed: Filed, seed: int) -> tuple[bool, str]:
-    # A category that was only guessed comes after those that are sure.
-    return filed.by == "first_rule", seeded_order(seed, filed.candidate.caption.id)
+def _order(filed: Filed, seed: int) -> tuple[bool, bool, str]:
+    # A category that was only guessed comes after those that are sure, and a caption that the
+    # corpus marks as short or long after those of the usual length.
+    caption = filed.candidate.caption
+    marked = caption.granularity not in (None, "standard")
+    return filed.by == "first_rule", marked, seeded_order(seed, caption.id)

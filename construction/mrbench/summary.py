@@ -18,7 +18,7 @@ from construction.mrbench.verify import Alignment, alignment_scores
 from construction.report import DraftReport, Rejected, count_cells, flags
 from construction.sampling import same_text
 from construction.stages import Stages
-from llm.outcome import Reply, same_model_warning
+from llm.outcome import same_model_warning
 
 _WITHOUT = {
     "score": "no model is named for it: captions passed the rule filter only",
@@ -40,8 +40,6 @@ class Made(NamedTuple):
     """How they were had."""
     flags: tuple[str, ...]
     """Why a person should look at it first."""
-    reply: Reply[Alignment] | None
-    """The answer on its alignment."""
 
 
 def summarise(

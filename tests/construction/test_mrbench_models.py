@@ -48,6 +48,10 @@ def run(answer=good, texts=TEXTS, frames=plain_frames, names=STAGES, folder=None
         return drafted(Stages(dict.fromkeys(names, one)), texts, frames, **options), server
 
 
+def schemas(server):
+    return [g.body["response_format"]["json_schema"]["name"] for g in server.got]
+
+
 def codes(made):
     return Counter(r.code for r in made.rejected)
 
@@ -66,7 +70,7 @@ def test_every_stage_asks_and_the_item_tells_of_each():
     made, server = run()
     assert codes(made) == {"generic": 1}
     assert {i.payload["clip_id"] for i in made.items} == {"a:1", "a:2", "a:3"}
-    asked = Counter(g.body["response_format"]["json_schema"]["name"] for g in server.got)
+    asked = Counter(schemas(server))
     # Only the caption that two rules fit is put to the classifier.
     assert asked == {"CaptionScore": 3, "CategoryChoice": 1, "Alignment": 3, "Rewritten": 3}
     item = next(i for i in made.items if i.payload["clip_id"] == "a:3")
@@ -107,6 +111,23 @@ def test_each_stage_may_have_its_own_model_and_one_for_all_is_warned_of():
     assert {n: use.model for n, use in made.report.stages.items()} == {
         name: f"{name}-model" for name in STAGES
     }
+
+
+@pytest.mark.parametrize(
+    ("names", "rule", "looked"),
+    [(("rewrite",), "mrbench.rewrite/1", 0), (("verify",), "mrbench.compose/1", 1)],
+)
+def test_stages_without_a_model_go_by_rule_beside_those_with_one(names, rule, looked):
+    own = ["A man kicks left.", "A man kicks with the left leg.",
+           "A man lifts the left knee, leans back and kicks with the left leg."]  # fmt: skip
+    texts = {"a:1": own, "a:2": ["a man waves the right hand twice"]}
+    made, server = run(texts=texts, names=names)
+    assert {i.provenance.rule for i in made.items} == {rule}
+    assert set(made.report.not_run) == set(STAGES) - set(names)
+    if looked:
+        # The second motion has no three lengths of its own and no event labels, so nobody looks.
+        assert set(codes(made)) == {"lengths"}
+        assert Counter(schemas(server)) == {"Alignment": looked}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +203,7 @@ def test_a_model_that_refuses_everything_is_asked_no_more_than_once_a_caption(st
     made, server = run(answer, texts)
     assert not made.items
     assert codes(made) == {f"{stage}_refused": 10}
-    asked = Counter(g.body["response_format"]["json_schema"]["name"] for g in server.got)
+    asked = Counter(schemas(server))
     assert asked[refusing] == 10
     assert made.report.stages[stage].coverage.counts["refused"] == 10
     ended = [note for note in made.report.notes if "ended early" in note]
@@ -196,7 +217,7 @@ def test_an_endpoint_that_is_down_ends_the_run_and_the_rest_is_kept():
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     heard = Heard()
     down = model(url, attempts=1, concurrency=4)
-    stages = Stages({"verify": down}, tell=lambda stage, event: heard(event))
+    stages = Stages({"verify": down, "rewrite": down}, tell=lambda stage, event: heard(event))
     made = drafted(stages, texts)
     assert not made.items
     assert "the endpoint is down: 4 calls in a row failed" in heard.of("stopped")[0].detail

@@ -80,6 +80,16 @@ def test_clip_ids_that_come_twice_and_strays_are_refused():
     assert [r.code for r in refused] == ["duplicate_clip", "duplicate_caption", "unknown_clip"]
 
 
+def test_a_caption_of_a_part_of_the_clip_is_refused():
+    clips, captions = captioned({"a:1": ["a man kicks a ball", "a man claps his hands"]})
+    captions[1] = captions[1].model_copy(update={"span": (1.0, 2.0)})
+    kept, refused = rule_filter(gather(clips, captions)[0])
+    assert [c.caption.id for c in kept] == ["a:1#0"]
+    assert [(r.source, r.code) for r in refused] == [("a:1#1", "partial_span")]
+    cut = [clips[0].model_copy(update={"span": (1.0, 2.0)})]
+    assert len(rule_filter(gather(cut, captions[1:])[0])[0]) == 1
+
+
 def test_twins_copies_and_parts_of_one_file_are_one_motion():
     clips = [
         clip("h:000001"), clip("h:M000001"), clip("h:000002"), clip("c:7", content="same"),
