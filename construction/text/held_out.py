@@ -79,7 +79,8 @@ def held_out_ngrams(
     left_out = closed | tested
     others = [c.text for c in known if group[c.clip_id] not in left_out]
     if len(others) >= least:
-        model = NgramScorer(count_grams(others), len(others), texts_hash(others))
+        trained_on = f"{len(others)} captions"
+        model = NgramScorer(count_grams(others), trained_on, texts_hash(others))
         return HeldOut(lambda clip_id: model, f"{model.id}, none of a drafted or test motion")
     usable = [c for c in known if group[c.clip_id] in closed or group[c.clip_id] not in tested]
     parts: list[list[str]] = [[] for _ in range(folds)]
@@ -92,7 +93,8 @@ def held_out_ngrams(
             f"{max(smallest, len(others))} are there"
         )
     counts = [count_grams(part) for part in parts]
-    scorers = [_without(k, counts, parts) for k in range(folds)]
+    trained_on = f"the other folds of {len(usable)} captions in {folds} folds"
+    scorers = [_without(k, counts, parts, trained_on) for k in range(folds)]
     note = (
         f"n-grams in {folds} folds of motions, each scoring the motions it has not seen: "
         f"only {len(others)} captions of motions that are neither drafted nor in the test split"
@@ -111,10 +113,12 @@ def _fold(group: str, folds: int) -> int:
     return int(hashlib.sha256(group.encode("utf-8", "replace")).hexdigest()[:8], 16) % folds
 
 
-def _without(fold: int, counts: Sequence[Grams], parts: Sequence[Sequence[str]]) -> NgramScorer:
+def _without(
+    fold: int, counts: Sequence[Grams], parts: Sequence[Sequence[str]], trained_on: str
+) -> NgramScorer:
     grams: Grams = Grams()
     for place, part in enumerate(counts):
         if place != fold:
             grams.update(part)
     texts = [text for place, part in enumerate(parts) if place != fold for text in part]
-    return NgramScorer(grams, len(texts), texts_hash(texts))
+    return NgramScorer(grams, trained_on, texts_hash(texts))

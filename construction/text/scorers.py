@@ -72,16 +72,16 @@ class NgramScorer:
         "mark, the first word predicted from the start"
     )
 
-    def __init__(self, grams: Grams, trained_on: int, fingerprint: str) -> None:
+    def __init__(self, grams: Grams, trained_on: str, fingerprint: str) -> None:
         """Fit the model.
 
         Args:
             grams: Counts of 4-grams.
-            trained_on: Number of captions they come from, for the id.
+            trained_on: What they come from, for the id.
             fingerprint: SHA-256 of the training captions.
         """
         self._model = KneserNey(grams)
-        self.id = f"{RULE} on {trained_on} captions"
+        self.id = f"{RULE} on {trained_on}"
         self.fingerprint = fingerprint
 
     def score(self, texts: Sequence[str]) -> list[float | None]:

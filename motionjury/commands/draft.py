@@ -11,6 +11,7 @@ import typer
 
 from benchmarks.stride import AXES
 from corpus.problems import InputError, Problem
+from motionjury.commands.draft_audit import audit
 from motionjury.commands.draft_mrbench import mrbench
 from motionjury.commands.draft_nextmotionqa import nextmotionqa
 from motionjury.commands.draft_stride import axis_named, stride
@@ -22,6 +23,7 @@ app = typer.Typer()
 app.command("mrbench")(mrbench)
 app.command("nextmotionqa")(nextmotionqa)
 app.command("stride")(stride)
+app.command("audit")(audit)
 app.command("t2mbench")(t2mbench)
 app.command("t2mbench-ood")(t2mbench_ood)
 app.command("t2mbench-targets")(t2mbench_targets)
