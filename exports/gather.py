@@ -186,6 +186,10 @@ def _label(study: str, label: LabelEvidence) -> ReleaseLabel:
         protocol_version=label.protocol_version,
         seconds=_measured(label.activity.get("seconds"), float),
         plays=_measured(label.activity.get("plays"), int),
+        seconds_3d=_measured(label.activity.get("seconds_3d"), float),
+        orbits=_measured(label.activity.get("orbits"), int),
+        zooms=_measured(label.activity.get("zooms"), int),
+        pans=_measured(label.activity.get("pans"), int),
         first_caption=_first_caption(label.activity.get(SHOWN)),
         answers=label.answers,
     )

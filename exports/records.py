@@ -139,6 +139,14 @@ class ReleaseLabel(Record):
     """Seconds the expert was active on the item; null where not measured."""
     plays: int | None
     """Times the clip was played; null where not measured."""
+    seconds_3d: float | None = None
+    """Seconds the 3D view was on; null where not measured, as in a study without it."""
+    orbits: int | None = None
+    """Times the camera of the 3D view was turned; null where not measured."""
+    zooms: int | None = None
+    """Times it was moved nearer or farther; null where not measured."""
+    pans: int | None = None
+    """Times it was shifted sideways; null where not measured."""
     first_caption: Literal["caption", "perturbed"] | None
     """Which of the two stood first, as A, for this expert; null where not recorded."""
     answers: dict[str, Any]

@@ -176,13 +176,11 @@ def _bodies_checks(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def _browser_check() -> dict[str, Any]:
-    import os
-    import shutil
+    from annotation_app.desktop import find_browser
 
-    names = [os.environ.get("MOTIONJURY_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
-    found = next((path for name in names if name and (path := shutil.which(name))), None)
-    detail = "found" if found else "not found: only the browser tests need it"
-    return _check("chromium", True, detail)
+    found = find_browser()
+    missing = "not found: `app --desktop` opens the default browser, and browser tests are skipped"
+    return _check("browser", True, missing if found is None else f"found: {Path(found).name}")
 
 
 def _endpoint_check(table: Any) -> list[dict[str, Any]]:

@@ -105,7 +105,7 @@ def label_all(workspace: Workspace, people: list[str], name: str = "pilot") -> N
                     person,
                     f"{person}-{assignment.item_id}",
                     answers(verdict, axis, "2"),
-                    {"seconds": 9.5, "plays": 2},
+                    {"seconds": 9.5, "plays": 2, "seconds_3d": 1.5, "orbits": 3, "zooms": 0},
                 )
                 if person == people[0] and assignment.item_id == ITEMS[0].id:
                     changed = answers(verdict, axis, "4")
@@ -132,6 +132,9 @@ def test_labels_given_by_people_arrive_and_verify(workspace: Workspace, tmp_path
     # Two, then four: the release has only four, as revision 2.
     changed = [r for r in labels if r["item_id"] == ITEMS[0].id and r["revision"] == 2]
     assert [(r["confidence"], r["revision"], r["seconds"]) for r in changed] == [(4, 2, 11.0)]
+    used = {(r["seconds_3d"], r["orbits"], r["zooms"], r["pans"]) for r in labels}
+    # The changed answer came with no word on the 3D view.
+    assert used == {(1.5, 3, 0, None), (None, None, None, None)}
     assert all(row["first_caption"] in ("caption", "perturbed") for row in labels)
     assert {row["item_id"] for row in from_jsonl((out / "items.jsonl").read_bytes())} == {
         one.id for one in ITEMS if one.id != BAD
