@@ -24,9 +24,10 @@ from annotation_app.downloads import serve_report
 from annotation_app.identity import COOKIE, Signer, set_cookie
 from annotation_app.media import serve_clip
 from annotation_app.plain import plain_page
+from annotation_app.slow import FewPages, guard_server
 from annotation_app.texts import choose
 from annotation_app.view3d import serve_body, serve_motion, serve_script
-from annotation_app.work import answer_post
+from annotation_app.work import answer_post, read_body
 from audit.access import AccessError, redeem, require
 from corpus.problems import InputError
 
@@ -128,7 +129,7 @@ def build_app(context: AppContext, *, open_url: str | None = None, desktop: bool
             Route("/work/{action}", partial(answer_post, context), methods=["POST"]),
             Route("/health", partial(_health, context)),
         ],
-        middleware=[Middleware(SafeHeaders)],
+        middleware=[Middleware(SafeHeaders), Middleware(FewPages)],
     )
 
 
@@ -171,6 +172,7 @@ def serve(
     # Never the user's own file: it may be of another app.
     secrets = [str(secrets_file)] if secrets_file is not None else []
     config = {**CONFIG, "server.address": host, "server.port": port, "secrets.files": secrets}
+    guard_server()
     app.run(config=config)
 
 
@@ -223,12 +225,7 @@ async def _enter(context: AppContext, request: Request) -> Response:
 
 async def _pasted(request: Request) -> Response:
     """Go to the personal link that was pasted; whatever else was, is a wrong code."""
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > _PASTE_LIMIT:
-            raw = b""
-            break
+    raw = await read_body(request, _PASTE_LIMIT) or b""
     fields = parse_qs(raw.decode("utf-8", "replace"))
     link = fields.get("link", [""])[0].strip().rstrip("/")
     code = quote(link.rpartition("/")[2], safe="") or "-"

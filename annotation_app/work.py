@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from annotation_app.context import AppContext
@@ -151,12 +151,23 @@ _ACTIONS: dict[str, Callable[[_Caller, Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-async def _body(request: Request) -> dict[str, Any] | None:
+async def read_body(request: Request, limit: int) -> bytes | None:
+    """Return the body of a request; None where it is longer than that or never came in full."""
     raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > BODY_LIMIT:
-            return None
+    try:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > limit:
+                return None
+    except ClientDisconnect:
+        return None
+    return raw
+
+
+async def _body(request: Request) -> dict[str, Any] | None:
+    raw = await read_body(request, BODY_LIMIT)
+    if raw is None:
+        return None
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
