@@ -18,12 +18,16 @@ from construction.t2mbench.seeds import Seed, builtin_seeds, seeds_of
 from construction.t2mbench.wording import ABOUT, stage_prompt
 from construction.text.tables import table_hash
 from llm.outcome import Reply, tool_version
+from llm.prompts import Prompt
 from llm.requests import Request
 
 STAGE = "expand"
 """Name of the stage that may ask a language model."""
 _DRY = 200
 """Candidates in a row that bring nothing new, after which the grammar gives a cell up (ours)."""
+_TOLD = 4
+"""Most mistakes that a later round is told."""
+_MOST_CALLS = 10_000
 
 
 class Expanded(Frozen):
@@ -119,50 +123,69 @@ def by_model(
     Raises:
         InputError: As ``Stages.ask``.
     """
-    prompt = stage_prompt("expand", prompts)
+    prompt = stage_prompt(STAGE, prompts)
+    pools = {cell: _pool(cell, seed, given) for cell in quota}
     mistakes: dict[Cell, Counter[str]] = {cell: Counter() for cell in quota}
     for number in range(rounds):
-        requests: list[Request] = []
-        asked: list[tuple[Cell, list[Seed]]] = []
-        for cell in quota:
-            missing = book.missing(cell)
-            pool = sorted(
-                seeds_of(cell.category, given),
-                key=lambda one: seeded_order(seed, "expand", cell.category, cell.length, one.id),
+        asked = [
+            (cell, *question)
+            for cell in quota
+            for question in _questions(
+                prompt, cell, book.missing(cell), pools[cell], mistakes[cell], number, per_call
             )
-            for call in range(-(-missing // per_call)):
-                count = min(per_call, missing - call * per_call)
-                start = number * per_call + call * per_call
-                chosen = [pool[(start + k) % len(pool)] for k in range(min(count, len(pool)))]
-                fewest, most = clay.WORD_BOUNDS[cell.length]
-                values = {
-                    "category": cell.category.replace("_", " "),
-                    "about": ABOUT[cell.category],
-                    "length": cell.length,
-                    "fewest": fewest,
-                    "most": most,
-                    "digits": CATEGORIES[cell.category].dimension == "accuracy",
-                    "seeds": [one.text for one in chosen],
-                    "count": count,
-                    "mistakes": [words for words, _ in mistakes[cell].most_common(4)],
-                }
-                name = f"{cell.category}.{cell.length}.r{number}.{call}"
-                # The number tells alike questions of one cell apart where it has no seeds.
-                repeat = number * 1000 + call
-                requests.append(Request(id=name, prompt=prompt.render(values), repeat=repeat))
-                asked.append((cell, chosen))
-        if not requests:
+        ]
+        if not asked:
             return
-        replies = stages.ask("expand", requests, Expanded)
-        for reply, (cell, chosen) in zip(replies, asked, strict=True):
+        replies = stages.ask(STAGE, [request for _, request, _ in asked], Expanded)
+        for reply, (cell, _, chosen) in zip(replies, asked, strict=True):
             _take(book, cell, reply, chosen, mistakes[cell])
-        if not any(reply.usable for reply in replies):
-            if not stages.dry_run:
-                why = replies[-1].reason
-                book.found.notes.append(f"expand: no usable answer in round {number + 1}: {why}")
-            return
         if stages.dry_run:
             return
+        if not any(reply.usable for reply in replies):
+            why = replies[-1].reason
+            book.found.notes.append(f"expand: no usable answer in round {number + 1}: {why}")
+            return
+
+
+def _pool(cell: Cell, seed: int, given: Sequence[Seed]) -> list[Seed]:
+    """Return the seeds of a cell in the order they are used."""
+    own = seeds_of(cell.category, given)
+    keys = ("expand", cell.category, cell.length)
+    return sorted(own, key=lambda one: seeded_order(seed, *keys, one.id))
+
+
+def _questions(
+    prompt: Prompt,
+    cell: Cell,
+    missing: int,
+    pool: Sequence[Seed],
+    mistakes: Counter[str],
+    number: int,
+    per_call: int,
+) -> list[tuple[Request, list[Seed]]]:
+    """Return the questions that bring what a cell lacks, each with the seeds it is given."""
+    fewest, most = clay.WORD_BOUNDS[cell.length]
+    found = []
+    for call, start in enumerate(range(0, missing, per_call)):
+        count = min(per_call, missing - start)
+        place = number * per_call + start
+        chosen = [pool[(place + k) % len(pool)] for k in range(min(count, len(pool)))]
+        values = {
+            "category": cell.category.replace("_", " "),
+            "about": ABOUT[cell.category],
+            "length": cell.length,
+            "fewest": fewest,
+            "most": most,
+            "digits": CATEGORIES[cell.category].dimension == "accuracy",
+            "seeds": [one.text for one in chosen],
+            "count": count,
+            "mistakes": [words for words, _ in mistakes.most_common(_TOLD)],
+        }
+        name = f"{cell.category}.{cell.length}.r{number}.{call}"
+        # The repetition tells alike questions apart: of one cell without seeds, of two rounds.
+        repeat = number * _MOST_CALLS + call
+        found.append((Request(id=name, prompt=prompt.render(values), repeat=repeat), chosen))
+    return found
 
 
 def _take(

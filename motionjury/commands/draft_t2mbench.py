@@ -141,10 +141,10 @@ def t2mbench(
     notes = drafted.report.notes
     if problems:
         notes += (f"seeds: {len(problems)} rows were refused, {len(given)} used",)
-    if not dry_run:
-        out = ws.results_dir / "draft-t2mbench"
-        written = write_target_files(drafted.files, out) if drafted.files else []
-        notes += tuple(f"unverified targets: {path}" for path in written)
+    # A run without Accuracy prompts leaves the files of an earlier one alone.
+    if not dry_run and any(content.targets for content in drafted.files.values()):
+        written = write_target_files(drafted.files, ws.results_dir / "draft-t2mbench")
+        notes += (f"unverified targets: {', '.join(p.name for p in written)} beside the report",)
     report = drafted.report.model_copy(update={"notes": notes})
     finish(ws, drafted.items, report, drafted.rejected, stages, as_json=as_json)
 
