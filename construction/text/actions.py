@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from construction.text.morphology import Tag
@@ -17,7 +18,7 @@ from construction.text.tables import table, words
 from construction.text.tokens import Token, match_case, replace_spans, tokenize, unreadable
 from construction.text.verb_use import verb_tag
 
-RULE = "stride.action/1"
+RULE = "stride.action/2"
 """Name and version of this rule."""
 
 _TAGS: tuple[Tag, ...] = ("VB", "VBZ", "VBG", "VBD", "VBN")
@@ -146,6 +147,12 @@ def _candidate(
     before, after = _clause(tokens, i)
     blocked = pair.block | pair.block_to.get(target, frozenset())
     found = next((w for w in [*after, *before] if w in blocked), None)
+    if found is None and _several_sentences(tokens):
+        # "The person walks to a chair. The steps are slow." tells of the walk once more.
+        manner = pair.block_to.get(target, frozenset())
+        if source in words("actions", "gaits"):
+            manner |= words("actions", "gait_words")
+        found = next((w for j, w in enumerate(low) if j != i and w in manner), None)
     if found:
         return rejected(f"'{found}' does not suit '{target}'", "arguments")
     if pair.need and pair.need not in after:
@@ -171,6 +178,11 @@ def _candidate(
             "tag": tag,
         },
     )
+
+
+def _several_sentences(tokens: list[Token]) -> bool:
+    """Whether a word follows the end of a sentence."""
+    return any(a.low in {".", "!", "?"} and b.word for a, b in pairwise(tokens))
 
 
 def _article(tokens: list[Token], i: int, new: str) -> list[tuple[int, int, str]]:

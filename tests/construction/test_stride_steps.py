@@ -241,3 +241,37 @@ def test_clips_and_captions_that_share_an_id():
         "duplicate_caption": "input",
         "duplicate_clip": "input",
     }
+
+
+LONG = (
+    "The person stands relaxed. They take two steps forward with the left foot leading, then raise "
+    "the right hand and wave. Finally, they turn counterclockwise and walk away. The other arm "
+    "stays on the left hip."
+)
+
+
+def test_all_sides_of_a_long_caption_change_together():
+    clips, captions = corpus_of({"a": [LONG]})
+    (item,) = draft_stride(clips, captions, 0, ["mirror_reflection"]).items
+    swaps = {"left": "right", "right": "left", "counterclockwise": "clockwise"}
+    wanted = " ".join(swaps.get(word, word) for word in LONG.split(" "))
+    assert item.payload["perturbed"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("caption", "axis", "code"),
+    [
+        (
+            "He steps left. Only the left and right hands move, and the right one waves.",
+            "mirror_reflection",
+            "ambiguous",
+        ),
+        ("A man walks to a chair. The steps are slow.", "action_identity", "arguments"),
+        ("A man walks to a chair. The walk is brisk.", "action_identity", "repeated_action"),
+        ("A man walks to a chair. He sits down.", "temporal_order", "implicit_order"),
+    ],
+)
+def test_what_one_sentence_of_a_long_caption_rules_out(caption, axis, code):
+    clips, captions = corpus_of({"a": [caption]})
+    result = draft_stride(clips, captions, 0, [axis])
+    assert {p.reason_code for p in result.passed} == {code}
