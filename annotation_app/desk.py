@@ -17,6 +17,7 @@ from audit.preview import preview_item
 from audit.protocols.registry import PROTOCOLS
 from audit.queue import waiting
 from audit.records import Study, StudyError, get_study
+from audit.repeats import repeats_ahead
 from audit.training import Feedback, standing, training_items
 
 if TYPE_CHECKING:
@@ -145,8 +146,12 @@ def _work_state(session: Session, study: Study, person_id: str, texts: Texts) ->
     now = time.time()
     assignment = next_assignment(session, study.id, person_id, now)
     labels = my_labels(session, study.id, person_id)
-    # Items that check attention count from the start: a total that grew would point at them.
-    remaining = len(waiting(session, study, person_id, now)) + (assignment is not None)
+    # What checks attention and what comes back counts from the start: a total that grew would
+    # point at it.
+    ahead = waiting(session, study, person_id, now)
+    work = sum(purpose == "work" for _item, purpose in ahead)
+    again = repeats_ahead(session, study, person_id, work)
+    remaining = len(ahead) + again + (assignment is not None)
     seconds = [float(label.activity.get("seconds") or 0.0) for label in labels]
     progress = {
         "done": len(labels),

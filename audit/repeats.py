@@ -52,3 +52,25 @@ def due_repeat(session: Session, study: Study, person_id: str) -> str | None:
         return None
     old = [item_id for item_id in first[: -config.repeat_gap] if item_id not in again]
     return min(old, key=lambda one: hash_order(config.seed, f"repeat {person_id}", one))
+
+
+def repeats_ahead(session: Session, study: Study, person_id: str, ahead: int) -> int:
+    """Return how many items will come back to a person, as far as can be told now.
+
+    Args:
+        session: Any session.
+        study: The study.
+        person_id: An expert who takes part in it.
+        ahead: Items to be rated that they were not given yet.
+    """
+    if study.config.repeats == 0:
+        return 0
+    given = select(AssignmentRow.purpose).where(
+        AssignmentRow.study_id == study.id,
+        AssignmentRow.person_id == person_id,
+        AssignmentRow.purpose.in_(("work", "repeat")),
+    )
+    purposes = list(session.scalars(given))
+    rated = purposes.count("work") + ahead
+    wanted = min(study.config.repeats, rated // (study.config.repeat_gap + 1))
+    return max(wanted - purposes.count("repeat"), 0)

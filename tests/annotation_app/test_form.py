@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from annotation_app import identity
+from annotation_app.desk import desk_state
 from annotation_app.form import minutes_left, task_data
 from annotation_app.identity import Signer
 from annotation_app.views.frame import plain_text
 from audit.blind import BlindCaption, BlindItem, BlindStimulus
+from audit.labelling import submit
 from audit.protocol import Condition, Option, Protocol, Question
+from audit.training import acknowledge_guidelines
+from tests.audit.kinds import GOOD_ANSWERS, study_of
 
 OPTIONS = (Option(value="accept", text="Accept"), Option(value="reject", text="Reject", help="No"))
 PROTOCOL = Protocol(
@@ -99,3 +103,24 @@ def test_cookies(monkeypatch):
 
 def test_markdown_of_data_is_shown_as_text():
     assert plain_text("[a](b) $x$ <i>") == "\\[a\\]\\(b\\) \\$x\\$ \\<i\\>"
+
+
+def test_the_total_does_not_move_when_a_hidden_or_repeated_item_comes(new_database):
+    database = new_database()
+    world = study_of(
+        database, "prompt_review", items=7, attention=2, experts=1, repeats=3, repeat_gap=2
+    )
+    person = world.experts[0]
+    with database.write() as session:
+        acknowledge_guidelines(session, world.study, person)
+    totals, answers = [], GOOD_ANSWERS["prompt_review"]
+    while True:
+        with database.write() as session:
+            state = desk_state(session, world.study, person)
+            if state["task"] is None:
+                break
+            totals.append(state["progress"]["total"])
+            task = state["task"]["id"]
+            submit(session, task, person, f"s-{len(totals)}", answers, {})
+    # Seven items, two that check attention, and two that come back: after the third and the sixth.
+    assert totals == [7 + 2 + 2] * 11
