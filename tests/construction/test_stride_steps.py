@@ -266,7 +266,7 @@ def test_all_sides_of_a_long_caption_change_together():
             "mirror_reflection",
             "ambiguous",
         ),
-        ("A man walks to a chair. The steps are slow.", "action_identity", "arguments"),
+        ("A man walks to a chair. The steps are slow.", "action_identity", "related_action"),
         ("A man walks to a chair. The walk is brisk.", "action_identity", "repeated_action"),
         ("A man walks to a chair. He sits down.", "temporal_order", "implicit_order"),
     ],
