@@ -3,21 +3,87 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from corpus.problems import InputError
 
 if TYPE_CHECKING:
     from corpus.clips import Clip
     from evaluators.builtin import BuiltinEvaluator
+    from evaluators.protocol import ForcedChoiceModel, Scorer
     from evaluators.source import MotionLibrary
     from motionjury.workspace import Workspace
 
 BUILTIN = "builtin"
 """Name of the built-in evaluator."""
+
+
+class NamedModel(NamedTuple):
+    """A model and the table of STRIDE it belongs to."""
+
+    kind: Literal["evaluator", "likelihood", "choices"]
+    model: Scorer | ForcedChoiceModel
+
+
+_TABLES: dict[str, Literal["evaluator", "likelihood", "choices"]] = {
+    "embedding": "evaluator",
+    "pair": "evaluator",
+    "likelihood": "likelihood",
+    "forced choice": "choices",
+}
+
+
+def open_models(
+    names: Sequence[str],
+    file: Sequence[str] | None = None,
+    option: Sequence[str] | None = None,
+    *,
+    trust: bool = False,
+    device: str = "auto",
+) -> list[NamedModel]:
+    """Open the models that ``--model`` names.
+
+    Args:
+        names: ``builtin``, ``builtin=WEIGHTS``, or a released model, ``NAME`` or ``NAME=FOLDER``.
+        file: ``KEY=PATH`` files of the one released model.
+        option: ``NAME=VALUE`` options of the one released model.
+        trust: Whether Python objects in its checkpoints may be loaded.
+        device: ``auto``, ``cpu`` or a GPU.
+
+    Raises:
+        InputError: An unknown model, files that are missing or of another model, or files and
+            options for more than one released model.
+    """
+    from motionjury.commands.score_selfcheck import pairs
+
+    released = [name for name in names if name.partition("=")[0] != BUILTIN]
+    if (file or option) and len(released) != 1:
+        raise InputError(
+            f"--file and --option: expected one released model, got {len(released)}; give each "
+            "its folder with --model NAME=FOLDER"
+        )
+    opened = []
+    for entry in names:
+        name, _, path = entry.partition("=")
+        place = Path(path) if path else None
+        if name == BUILTIN:
+            opened.append(NamedModel("evaluator", open_builtin(place)))
+            continue
+        from evaluators.registry import MODELS, open_model
+
+        if name not in MODELS:
+            raise InputError(
+                f"--model: expected {BUILTIN} or one of {', '.join(MODELS)}, got {name}"
+            )
+        files = {key: Path(value) for key, value in pairs(file, "--file").items()}
+        model = open_model(
+            name, place, files, pairs(option, "--option"), trust=trust, device=device
+        )
+        opened.append(NamedModel(_TABLES[MODELS[name].kind], model))
+    return opened
 
 
 def open_builtin(weights: Path | None) -> BuiltinEvaluator:

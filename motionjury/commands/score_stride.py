@@ -6,22 +6,27 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from corpus.problems import InputError
+from motionjury.commands.score_selfcheck import (
+    DeviceOption,
+    FileOption,
+    ModelOptionOption,
+    TrustOption,
+)
 from motionjury.commands.score_stride_print import print_stride
-from motionjury.options import JsonOption, WorkspaceOption, bar, print_json
+from motionjury.options import JsonOption, WorkspaceOption, print_json
 from motionjury.writing import write_text
 
 if TYPE_CHECKING:
     from metrics.results import Result, Source
-    from metrics.stride import Credits, Ties
-    from metrics.stride_cells import StrideResult
-    from metrics.stride_files import StrideFile
+    from metrics.stride import Ties
     from metrics.stride_scoring import StrideTask
     from metrics.stride_tables import StrideModel
+    from motionjury.commands.score_stride_run import StrideRun
 
 
 def stride_command(
@@ -39,8 +44,15 @@ def stride_command(
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="Model for the items of the release: builtin or builtin=WEIGHTS."),
+        typer.Option(
+            help="Model for the items of the release: builtin, builtin=WEIGHTS, or a released one "
+            "with its folder, e.g. tmr=FOLDER; `score selfcheck` lists them. Repeat."
+        ),
     ] = None,
+    file: FileOption = None,
+    option: ModelOptionOption = None,
+    trust: TrustOption = False,
+    device: DeviceOption = "auto",
     motions: Annotated[
         Path | None,
         typer.Option(help="Motions of the release.", show_default="those of the workspace"),
@@ -83,13 +95,15 @@ def stride_command(
     """
     from metrics.stride_report import stride_json, stride_record
     from motionjury import __version__
+    from motionjury.commands.score_stride_run import StrideRun
+    from motionjury.models import cache_folder, motion_library, open_models
 
     if ties not in ("half", "strict"):
         raise InputError(f"--ties: expected half or strict, got {ties!r}")
     choice = cast("Ties", ties)
     release = _release(paths)
     tasks = None if release is None else _tasks(release)
-    run = _Run(tasks, choice, controls, resamples, seed, higher_is_better)
+    run = StrideRun(tasks, choice, controls, resamples, seed, higher_is_better)
     if pairs is not None:
         _write_pairs(run, pairs)
         return
@@ -100,7 +114,14 @@ def stride_command(
     else:
         models = [run.from_file(*_named(path)) for path in scores or ()]
         if model:
-            models += run.from_models(model, motions, corpus, workspace)
+            opened = open_models(model, file, option, trust=trust, device=device)
+            library = motion_library(
+                (task.key.motion_id for task in tasks or ()),
+                motions=motions,
+                corpus=corpus,
+                workspace=workspace,
+            )
+            models += run.from_models(opened, library, cache_folder(workspace))
         if not models:
             raise InputError("a release needs --model or --scores; --pairs lists what to score")
     _refuse_repeats([m.name for m in models])
@@ -121,124 +142,6 @@ def stride_command(
         print_json(stride_json(models, record))
         return
     print_stride(models, record, page)
-
-
-class _Run:
-    """One call: options and the items of the release, if there is one."""
-
-    def __init__(
-        self,
-        tasks: list[StrideTask] | None,
-        ties: Ties,
-        controls: int,
-        resamples: int,
-        seed: int,
-        higher_is_better: bool | None,
-    ) -> None:
-        self.tasks, self.ties, self.controls = tasks, ties, controls
-        self.resamples, self.seed, self.higher_is_better = resamples, seed, higher_is_better
-
-    def from_file(self, name: str, path: Path) -> StrideModel:
-        """Score a file of scores or choices."""
-        from evaluators.file_source import read_pair_scores
-        from evaluators.score_tables import read_score_table
-        from metrics.results import file_source
-        from metrics.stride_files import read_stride_scores
-        from metrics.stride_grid import audit_mirrors
-        from metrics.stride_tables import StrideModel
-
-        if not path.is_file():
-            raise InputError("expected a score file, found none", file=str(path))
-        matrix = path.suffix.lower() == ".npz"
-        if matrix or "text_id" in read_score_table(path).columns:
-            if self.tasks is None:
-                raise InputError(
-                    "scores by text and motion need the release whose items they are about: "
-                    "score stride RELEASE --scores FILE",
-                    file=str(path),
-                )
-            source = read_pair_scores(path, name, self.higher_is_better)
-            return self._from_source(source, source.knows_mirrored(), file=path)
-        found: StrideFile = read_stride_scores(
-            path, higher_is_better=self.higher_is_better, ties=self.ties, tasks=self.tasks
-        )
-        return StrideModel(
-            name=name,
-            kind="choices" if found.choices else "evaluator",
-            result=self._result(found.given),
-            keys=found.given.keys,
-            grids=found.grids,
-            audits=() if found.grids is None else tuple(audit_mirrors(found.grids, self.ties)),
-            sources=(file_source(path, "choices" if found.choices else "scores"),),
-            dropped=found.dropped,
-            notes=found.notes,
-        )
-
-    def from_models(
-        self,
-        names: Sequence[str],
-        motions: Path | None,
-        corpus: str | None,
-        workspace: Path | None,
-    ) -> list[StrideModel]:
-        """Score the release with models."""
-        from evaluators.source import ModelScores
-        from motionjury.models import BUILTIN, cache_folder, motion_library, open_builtin
-
-        tasks = self.tasks or []
-        library = motion_library(
-            (task.key.motion_id for task in tasks),
-            motions=motions,
-            corpus=corpus,
-            workspace=workspace,
-        )
-        found = []
-        for entry in names:
-            name, _, path = entry.partition("=")
-            if name != BUILTIN:
-                raise InputError(f"--model: expected {BUILTIN}, got {name!r}")
-            opened = open_builtin(Path(path) if path else None)
-            with bar(f"{opened.name}: motions") as told:
-                source = ModelScores(opened, library, cache_folder(workspace), told)
-                found.append(self._from_source(source, mirrored=True))
-        return found
-
-    def _from_source(self, source: Any, mirrored: bool, file: Path | None = None) -> StrideModel:
-        from metrics.results import Source, file_source
-        from metrics.stride_cells import score_stride
-        from metrics.stride_grid import audit_mirrors, score_grids
-        from metrics.stride_scoring import score_items
-        from metrics.stride_tables import StrideModel
-
-        tasks = self.tasks or []
-        scored = score_items(tasks, source, count=self.controls, seed=self.seed, ties=self.ties)
-        grids = score_grids(tasks, source) if mirrored else None
-        return StrideModel(
-            name=source.name,
-            kind="evaluator",
-            result=score_stride(
-                scored.given,
-                invisible=scored.invisible,
-                ties=self.ties,
-                resamples=self.resamples,
-                seed=self.seed,
-            ),
-            keys=scored.given.keys,
-            native_metric=source.native_metric,
-            grids=grids if grids is not None and grids.item_ids else None,
-            audits=tuple(audit_mirrors(grids, self.ties)) if grids is not None else (),
-            sources=(
-                file_source(file, "scores")
-                if file is not None
-                else Source(name=source.name, role="model", sha256=source.fingerprint),
-            ),
-            dropped=scored.dropped,
-        )
-
-    def _result(self, given: Credits) -> StrideResult:
-        from metrics.stride_cells import score_stride
-
-        return score_stride(given, ties=self.ties, resamples=self.resamples, seed=self.seed)
 
 
 def _named(text: str) -> tuple[str, Path]:
@@ -279,7 +182,7 @@ def _release_source(release: Path) -> Source:
     return found.model_copy(update={"name": release.resolve().name})
 
 
-def _write_pairs(run: _Run, pairs: Path) -> None:
+def _write_pairs(run: StrideRun, pairs: Path) -> None:
     from metrics.stride_files import pairs_csv
     from metrics.stride_scoring import draw_controls
 

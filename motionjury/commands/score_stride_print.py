@@ -35,6 +35,7 @@ def print_stride(models: Sequence[StrideModel], record: Result, page: Path | Non
             title=escape(f"{model.name}{metric}"),
             title_justify="left",
             pad_edge=False,
+            padding=(0, 1, 0, 0),
         )
         for place, name in enumerate(_HEAD):
             table.add_column(name, justify="left" if place < 2 else "right", no_wrap=True)
