@@ -112,6 +112,11 @@ class EndpointEmbedder:
         """Host of the endpoint and name of the model."""
         return f"endpoint:{self._settings.host}:{self._settings.model}"
 
+    @property
+    def usd(self) -> float | None:
+        """US dollars spent so far; None where a price is unknown."""
+        return cost(self.spent, self._settings)
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (N, D) float32 rows of unit length; rows of zeros for texts of blanks only.
 

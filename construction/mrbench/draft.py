@@ -25,6 +25,7 @@ from construction.stages import Stages
 from corpus.clips import Caption, Clip
 from corpus.problems import InputError
 from llm.embedding import TextEmbedder
+from llm.embedding_endpoint import EndpointEmbedder
 from llm.outcome import tool_version
 
 STAGES = ("score", "classify", "verify", "rewrite")
@@ -146,10 +147,19 @@ def draft_mrbench(
         least=chosen.min_per_category,
         asked=len(asked),
         stopped=drawn.stopped,
+        notes=_embedding_notes(compare),
         started=started,
         tool_version=tool_version(),
     )
     return MrbenchDraft(tuple(items), tuple(rejected), tuple(training), report)
+
+
+def _embedding_notes(compare: TextEmbedder) -> tuple[str, ...]:
+    """Say what an endpoint's embeddings took; nothing for embedders on this machine."""
+    if not isinstance(compare, EndpointEmbedder):
+        return ()
+    usd = "cost unknown (no price set)" if compare.usd is None else f"{compare.usd:.4f} USD"
+    return (f"embedding: {compare.calls} calls, {compare.spent.prompt} tokens, {usd}",)
 
 
 def _limited(candidates: Sequence[Candidate], settings: MrbenchSettings) -> list[Candidate]:

@@ -57,6 +57,7 @@ def summarise(
     least: int,
     asked: int,
     stopped: str,
+    notes: Sequence[str],
     started: float,
     tool_version: str,
 ) -> DraftReport:
@@ -76,6 +77,7 @@ def summarise(
         least: Sets a category should have.
         asked: Captions the run set out from.
         stopped: Why the pool ended early; empty where it did not.
+        notes: Further notes.
         started: When the run began, seconds since 1970 UTC.
         tool_version: Version of MotionJury.
 
@@ -114,7 +116,7 @@ def summarise(
         cells=count_cells(items, rejected, ("coarse", "fine")),
         not_run=not_run,
         stages=stages.uses(),
-        notes=tuple(_notes(stages, made, tables["supplement"], training, stopped, least)),
+        notes=(*_notes(stages, made, tables["supplement"], training, stopped, least), *notes),
         tables=tables,
         figures=tuple(statistics_figures({"drafted": found})) if items else (),
         started=started,

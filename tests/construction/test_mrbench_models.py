@@ -339,6 +339,7 @@ def test_the_command_reads_models_from_the_workspace(tmp_path):
         assert report["stages"]["rewrite"]["model"] == "one"
         assert report["drafted"] > 0
         assert report["settings"]["embedding"].endswith(":e5")
+        assert any(note.startswith("embedding: 1 calls, 100 tokens") for note in report["notes"])
         calls = len(server.got)
         again = json.loads(CliRunner().invoke(cli, options).stdout)
         assert len(server.got) == calls
