@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -238,7 +239,8 @@ def read_checkpoint(path: Path, *, trust: bool = False) -> Any:
         )
     except (
         OSError, EOFError, RuntimeError, ValueError, TypeError, KeyError, AttributeError,
-        ImportError, IndexError, UnicodeDecodeError,
+        ImportError, IndexError, UnicodeDecodeError, AssertionError, MemoryError, OverflowError,
+        struct.error,
     ) as error:  # fmt: skip
         why = " ".join(str(error).split())[:160] or type(error).__name__
         raise InputError(f"expected a checkpoint of torch, got: {why}", file=str(path)) from error

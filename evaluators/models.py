@@ -56,6 +56,8 @@ class ModelSpec(Frozen):
     """Repository of the release."""
     needs: tuple[Need, ...]
     """What it is opened from."""
+    either: tuple[tuple[str, ...], ...] = ()
+    """Keys of needs of which one of each row must be there."""
     options: dict[str, str] = {}
     """Options by name, each with what it takes and its default."""
     published: Published | None = None
@@ -159,9 +161,18 @@ class ModelFiles:
         """Return those of the named files that were found, for ``fingerprint``."""
         return {key: self._found[key] for key in keys if key in self._found}
 
-    def missing(self) -> list[Need]:
-        """Return what the model cannot do without and was not found."""
-        return [need for need in self._spec.needs if need.required and need.key not in self._found]
+    def missing(self) -> list[str]:
+        """Return in words what the model cannot do without and was not found."""
+        needs = {need.key: need for need in self._spec.needs}
+        absent = [
+            self.sought(need)
+            for need in needs.values()
+            if need.required and need.key not in self._found
+        ]
+        for row in self._spec.either:
+            if not any(key in self._found for key in row):
+                absent.append(", or ".join(self.sought(needs[key]) for key in row))
+        return absent
 
     def sought(self, need: Need) -> str:
         """Return in words what is sought and where."""

@@ -95,6 +95,11 @@ _TMR_NEEDS = (
         required=False,
     ),
 )
+_TMR_EITHER = (
+    ("motion_encoder", "checkpoint"),
+    ("text_encoder", "checkpoint"),
+    ("bert", "vectors"),
+)
 _VOCAB = Need(
     key="vocab", what="vocab.txt of distilbert-base-uncased", places=("vocab.txt", "*/vocab.txt")
 )
@@ -146,6 +151,7 @@ MODELS: dict[str, ModelSpec] = {
             licence="MIT",
             release="github.com/Mathux/TMR",
             needs=_TMR_NEEDS,
+            either=_TMR_EITHER,
             options={"heads": "attention heads; default 4"},
             published=_in_mrbench(8.90),
             opener=_opened("tmr"),
@@ -158,6 +164,7 @@ MODELS: dict[str, ModelSpec] = {
             licence="MIT",
             release="github.com/Mathux/TMR, trained with model=temos",
             needs=_TMR_NEEDS,
+            either=_TMR_EITHER,
             options={"heads": "attention heads; default 4"},
             published=_in_mrbench(4.38),
             opener=_opened("temos"),
@@ -291,6 +298,7 @@ MODELS: dict[str, ModelSpec] = {
                     required=False,
                 ),
             ),
+            either=(("t5", "vectors"),),
             options={"heads": "attention heads; default 4"},
             opener=_opened("snapmogen"),
         ),
@@ -426,7 +434,6 @@ def open_model(
     files = ModelFiles(spec, root, given, options, trust=trust, device=device)
     missing = files.missing()
     if missing:
-        listed = "; ".join(files.sought(need) for need in missing)
-        raise InputError(f"{spec.title} needs {listed}")
+        raise InputError(f"{spec.title} needs {'; '.join(missing)}")
     opened: Scorer | ForcedChoiceModel = spec.opener(files)
     return opened

@@ -113,7 +113,7 @@ def _check(spec: ModelSpec, files: ModelFiles, data: Path | None, seed: int) -> 
 
     reads_joints = spec.name in ("motionpatches", "sgar")
     folder = "new_joints" if reads_joints else "new_joint_vecs"
-    missing = [files.sought(need) for need in files.missing()]
+    missing = files.missing()
     measured = spec.kind == "embedding" and spec.name != "snapmogen"
     if measured:
         missing += selfcheck.missing_data(data, folder)

@@ -13,6 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from corpus.motion import Motion
+from corpus.skeletons import REST_OFFSETS, SMPL22
+
 Shapes = dict[str, tuple[int, ...]]
 FEATURES = 263
 
@@ -206,3 +209,126 @@ def write_merges(path: Path) -> Path:
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.write("\n".join(["#version", *(" ".join(pair) for pair in MERGES)]) + "\n")
     return path
+
+
+def head(prefix: str, width: int, out: int) -> Shapes:
+    return {
+        **linear(prefix + "projection", out, width),
+        **linear(prefix + "fc", out, out),
+        **norm(prefix + "layer_norm", out),
+    }
+
+
+def vit(width: int = 64, layers: int = 2, registers: int = 0) -> Shapes:
+    shapes: Shapes = {
+        "cls_token": (1, 1, width),
+        "pos_embed": (1, 1 + registers + 70, width),
+        "patch_embed.proj.weight": (width, 3, 16, 16),
+        "patch_embed.proj.bias": (width,),
+        **norm("norm" if registers else "fc_norm", width),
+    }
+    if registers:
+        shapes["reg_token"] = (1, registers, width)
+    for layer in range(layers):
+        at = f"blocks.{layer}."
+        shapes |= {
+            **norm(at + "norm1", width),
+            **linear(at + "attn.qkv", 3 * width, width),
+            **linear(at + "attn.proj", width, width),
+            **norm(at + "norm2", width),
+            **linear(at + "mlp.fc1", 2 * width, width),
+            **linear(at + "mlp.fc2", width, 2 * width),
+        }
+    return shapes
+
+
+def motionpatches(registers: int = 0, out: int = 12) -> dict[str, Tensor]:
+    shapes = (
+        below("motion_encoder.model.", vit(registers=registers))
+        | below("text_encoder.text_model.", distilbert(len(PIECES), 64))
+        | head("text_projection.", 64, out)
+        | {"logit_scale": ()}
+    )
+    for k in range(1 + registers):
+        shapes |= head(f"motion_projection.{k}." if registers else "motion_projection.", 64, out)
+    return tensors(shapes, 11)
+
+
+def vqvae(features: int = FEATURES, width: int = 12, codes: int = 20) -> Shapes:
+    shapes: Shapes = {
+        "encoder.model.0.weight": (width, features, 3),
+        "encoder.model.0.bias": (width,),
+        "encoder.model.4.weight": (width, width, 3),
+        "encoder.model.4.bias": (width,),
+        "quantizer.codebook": (codes, width),
+        "decoder.model.0.weight": (width, width, 3),
+    }
+    for stage in ("2", "3"):
+        at = f"encoder.model.{stage}."
+        shapes |= {at + "0.weight": (width, width, 4), at + "0.bias": (width,)}
+        for block in range(3):
+            shapes |= {
+                f"{at}1.model.{block}.conv1.weight": (width, width, 3),
+                f"{at}1.model.{block}.conv1.bias": (width,),
+                f"{at}1.model.{block}.conv2.weight": (width, width, 1),
+                f"{at}1.model.{block}.conv2.bias": (width,),
+            }
+    return shapes
+
+
+def mobert(words: int, features: int = FEATURES) -> dict[str, Tensor]:
+    """As released, its widths smaller; groups of 8 and 14 must divide them."""
+    frame, wide = 16, 32
+    chunk = (14 * frame, 56, 40, wide)
+    shapes: Shapes = {
+        **linear("frame_encoder.0", frame, features),
+        **norm("frame_encoder.1", frame),
+        **linear("frame_encoder.4", frame, frame),
+        **norm("frame_encoder.5", frame),
+        "word_embs.weight": (words, wide),
+        "pos_embs.weight": (64, wide),
+        "seq_embs.weight": (3, wide),
+        **linear("ent_pred_head.0", 24, wide),
+        **norm("ent_pred_head.1", 24),
+        **linear("ent_pred_head.4", 24, 24),
+        **norm("ent_pred_head.5", 24),
+        **linear("ent_pred_head.8", 1, 24),
+        **linear("token_pred_head.0", 24, wide),
+        **norm("token_pred_head.1", 24),
+        **linear("token_pred_head.8", words, 24),
+    }
+    before = chunk[0]
+    for place, width in zip((0, 4, 8, 12), chunk, strict=True):
+        shapes |= linear(f"chunk_encoder.{place}", width, before)
+        shapes |= norm(f"chunk_encoder.{place + 1}", width)
+        before = width
+    for layer in range(3):
+        at = f"transformer_encoder.layers.{layer}."
+        shapes |= {
+            at + "self_attn.in_proj_weight": (3 * wide, wide),
+            at + "self_attn.in_proj_bias": (3 * wide,),
+            **linear(at + "self_attn.out_proj", wide, wide),
+            **linear(at + "linear1", 48, wide),
+            **linear(at + "linear2", wide, 48),
+            **norm(at + "norm1", wide),
+            **norm(at + "norm2", wide),
+        }
+    return tensors(shapes, 12)
+
+
+def motion(frames: int = 90, fps: float = 20.0, source: str = "made:1") -> Motion:
+    """A body that walks forward, turns and raises its left arm."""
+    rest = np.zeros((22, 3))
+    for joint, parent in enumerate(SMPL22.parents):
+        rest[joint] = np.array(REST_OFFSETS[joint]) + (rest[parent] if parent >= 0 else 0)
+    rest[:, 1] -= rest[:, 1].min()
+    time = np.arange(frames) / fps
+    turn = 0.4 * time
+    positions = np.empty((frames, 22, 3))
+    for t in range(frames):
+        pose = rest.copy()
+        pose[[18, 20], 1] += 0.2 * time[t]
+        c, s = np.cos(turn[t]), np.sin(turn[t])
+        positions[t] = pose @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
+        positions[t, :, 2] += 0.9 * time[t]
+    return Motion(positions=positions.astype(np.float32), fps=fps, source=source)

@@ -144,3 +144,99 @@ def distilbert(p: Params, ids: list[int], heads: int) -> Array:
         x = layer_norm(p, at + "output_layer_norm", fed + x, 1e-12)
         layer += 1
     return x
+
+
+def resized(x: Array, count: int) -> Array:
+    """(n, ...) to (count, ...), linear, samples at the middle of their cells."""
+    at = np.clip((np.arange(count) + 0.5) * len(x) / count - 0.5, 0, len(x) - 1)
+    low = np.floor(at).astype(int)
+    high = np.minimum(low + 1, len(x) - 1)
+    share = (at - low).reshape(-1, *[1] * (x.ndim - 1))
+    return (1 - share) * x[low] + share * x[high]
+
+
+def vit(p: Params, picture: Array, heads: int) -> Array:
+    """(3, 224, 80) to all tokens."""
+    weight = p["patch_embed.proj.weight"]
+    patches = []
+    for row in range(picture.shape[1] // 16):
+        for column in range(picture.shape[2] // 16):
+            part = picture[:, row * 16 : row * 16 + 16, column * 16 : column * 16 + 16]
+            patches.append((weight * part).sum((1, 2, 3)) + p["patch_embed.proj.bias"])
+    tokens = [p["cls_token"][0], *([p["reg_token"][0]] if "reg_token" in p else [])]
+    x = np.concatenate((*tokens, np.stack(patches))) + p["pos_embed"][0]
+    layer = 0
+    while f"blocks.{layer}.norm1.weight" in p:
+        at = f"blocks.{layer}."
+        qkv = linear(p, at + "attn.qkv", layer_norm(p, at + "norm1", x, 1e-6))
+        x = x + linear(p, at + "attn.proj", attend(*np.split(qkv, 3, axis=-1), heads))
+        inner = gelu(linear(p, at + "mlp.fc1", layer_norm(p, at + "norm2", x, 1e-6)))
+        x = x + linear(p, at + "mlp.fc2", inner)
+        layer += 1
+    return x
+
+
+def head(p: Params, prefix: str, x: Array) -> Array:
+    first = linear(p, prefix + "projection", x)
+    return layer_norm(p, prefix + "layer_norm", linear(p, prefix + "fc", gelu(first)) + first)
+
+
+def codes(p: Params, x: Array) -> list[int]:
+    """Code numbers of (T, F) by the VQ-VAE's encoder and codebook."""
+
+    def relu(y: Array) -> Array:
+        return np.maximum(y, 0)
+
+    x = relu(conv(p, "encoder.model.0", x, 1, 1))
+    for stage in ("2", "3"):
+        at = f"encoder.model.{stage}."
+        x = conv(p, at + "0", x, 2, 1)
+        for block, dilation in enumerate((9, 3, 1)):
+            inner = conv(p, f"{at}1.model.{block}.conv1", relu(x), 1, dilation, dilation)
+            x = x + conv(p, f"{at}1.model.{block}.conv2", relu(inner), 1, 0)
+    x = conv(p, "encoder.model.4", x, 1, 1)
+    far = np.linalg.norm(x[:, None] - p["quantizer.codebook"], axis=-1)
+    return [int(k) for k in far.argmin(1)]
+
+
+def group_norm(p: Params, key: str, x: Array, groups: int) -> Array:
+    """(C,) in groups."""
+    parts = x.reshape(groups, -1)
+    centred = parts - parts.mean(1, keepdims=True)
+    flat = (centred / np.sqrt(parts.var(1, keepdims=True) + 1e-5)).ravel()
+    return flat * p[f"{key}.weight"] + p[f"{key}.bias"]
+
+
+def selu(x: Array) -> Array:
+    return 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0)))
+
+
+def mobert(p: Params, words: list[int], chunks: list[Array], marks: list[int], room: int) -> float:
+    """The logit of one pair; absent words and chunks are not there at all."""
+
+    def blocks(name: str, x: Array, groups: tuple[int, ...]) -> Array:
+        for place, count in enumerate(groups):
+            x = linear(p, f"{name}.{4 * place}", x)
+            x = selu(group_norm(p, f"{name}.{4 * place + 1}", x, count))
+        return x
+
+    read = [
+        blocks(
+            "chunk_encoder",
+            np.concatenate([blocks("frame_encoder", frame, (8, 8)) for frame in chunk]),
+            (14, 8, 8, 8),
+        )
+        for chunk in chunks
+    ]
+    cls, sot, mot = (p["word_embs.weight"][k] for k in marks)
+    rows = [cls, sot, *p["word_embs.weight"][words], mot, *read]
+    places = [0, 1, *range(2, 2 + len(words)), 2 + room, *range(3 + room, 3 + room + len(read))]
+    segments = [2, 0, *[0] * len(words), 1, *[1] * len(read)]
+    x = np.stack(rows) + p["pos_embs.weight"][places] + p["seq_embs.weight"][segments]
+    for layer in range(3):
+        at = f"transformer_encoder.layers.{layer}."
+        x = layer_norm(p, at + "norm1", x + packed(p, at + "self_attn", x, 4))
+        fed = linear(p, at + "linear2", np.maximum(linear(p, at + "linear1", x), 0))
+        x = layer_norm(p, at + "norm2", x + fed)
+    hidden = blocks("ent_pred_head", x[0], (8, 8))
+    return float(linear(p, "ent_pred_head.8", hidden)[0])

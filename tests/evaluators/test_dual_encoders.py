@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from corpus.problems import InputError
-from corpus.synthetic import demo_corpus
 from evaluators.checkpoints import Weights, read_weights
 from evaluators.chronret import ChronRet
 from evaluators.clam import Clam
@@ -282,9 +281,9 @@ def test_features_of_another_width_are_refused_by_name(case: Case) -> None:
         case.model.embed_features([clip], ["clip7"])
 
 
-def test_demo_motions_are_taken_as_joints(tmp_path: Path) -> None:
+def test_motions_are_taken_as_joints(tmp_path: Path) -> None:
     model = tmr(tmp_path).model
-    motion = demo_corpus()[0].motion
+    motion = layouts.motion(fps=30)
     rows = model.embed_motions([motion, motion.mirrored(), motion.time_reversed()])
     assert np.isfinite(rows).all()
     assert np.abs(rows[0] - rows[1]).max() > 1e-3
