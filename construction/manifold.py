@@ -96,13 +96,17 @@ def nearest(points: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.intp
 def _radii(points: NDArray[Any], k: int) -> NDArray[np.float64]:
     """Return the squared distance of each point to its k-th nearest other point, (N,)."""
     import numpy as np
+    from sklearn.neighbors import NearestNeighbors
 
-    radii = np.zeros(len(points))
-    for start, distances in _distances(points, points):
-        rows = np.arange(len(distances))
-        # The point itself is no neighbour, whatever others stand in the same place.
-        distances[rows, start + rows] = np.inf
-        radii[start : start + len(rows)] = np.partition(distances, k - 1, axis=1)[:, k - 1]
+    wide = np.asarray(points, np.float64)
+    # Asked about no points of its own, it leaves each point out of its neighbours.
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(wide)
+    found = search.kneighbors(return_distance=False)[:, -1]
+    radii = np.zeros(len(wide))
+    for start in range(0, len(wide), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        gaps = wide[rows] - wide[found[rows]]
+        radii[rows] = np.einsum("ij,ij->i", gaps, gaps)
     return radii
 
 
