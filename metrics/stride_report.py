@@ -32,7 +32,11 @@ def stride_record(
     """
     ids = sorted({key.item_id for model in models for key in model.keys})
     unequal = {len(model.keys) for model in models} != {len(ids)}
-    notes = [f"{model.name}: {note}" for model in models for note in model.notes]
+    said: dict[str, list[str]] = {}
+    for model in models:
+        for note in model.notes:
+            said.setdefault(note, []).append(model.name)
+    notes = [f"{', '.join(names)}: {note}" for note, names in said.items()]
     if unequal:
         notes.append("The models were not scored on the same items; n says how many each had.")
     return Result(
