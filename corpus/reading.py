@@ -145,6 +145,14 @@ def read_source(
         InputError: The motion cannot be read.
     """
     motion = _load(source.format, source.path, options)
+    span: tuple[float, float] | None = None
+    if source.frames is not None:
+        start, end = (frame / motion.fps for frame in source.frames)
+        try:
+            motion = motion.cropped(start, end)
+        except ValueError as error:
+            raise InputError(str(error), file=str(source.path), place=source.name) from error
+        span = (start, end)
     clip = Clip(
         id=f"{corpus}:{source.name}",
         corpus=corpus,
@@ -157,6 +165,7 @@ def read_source(
         joints=int(motion.positions.shape[1]),
         skeleton=motion.skeleton,
         split=source.split,
+        span=span,
         licence=source.licence,
         assumptions=motion.assumptions,
         options=options.given(),

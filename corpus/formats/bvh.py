@@ -79,7 +79,7 @@ def load(path: Path, options: ReadOptions) -> Motion:
         guesses=("m", "cmu", "cm", "mm"),
         else_unit=None,
     )
-    stored = _nice_rate(recording.frame_time)
+    stored = stored_rate(recording)
     fps, said_fps = chosen_rate(options.fps, stored, f"frame time {recording.frame_time:g} s")
     return Motion(
         positions=framed.positions,
@@ -264,8 +264,8 @@ def _is_number(word: str) -> bool:
         return False
 
 
-def _nice_rate(frame_time: float) -> float:
+def stored_rate(recording: Recording) -> float:
     """Return the whole frame rate a rounded frame time stands for, e.g. 30 for 0.0333333."""
-    rate = 1.0 / frame_time
+    rate = 1.0 / recording.frame_time
     # Frame times are printed with few digits: 0.008333 s is 120.005 fps.
     return float(round(rate)) if abs(rate - round(rate)) < 2e-3 * rate else rate

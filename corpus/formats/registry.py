@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus.formats import amass, arrays, bvh, humanml3d, kimodo
+from corpus.formats import amass, arrays, bvh, humanml3d, kimodo, snapmogen
 from corpus.formats.numpy_files import npz_names
 from corpus.formats.source import ReadOptions, Scan
 from corpus.motion import Motion
@@ -29,17 +29,19 @@ FORMATS: dict[str, Format] = {
     "bvh": Format(bvh.scan, bvh.load),
     "humanml3d": Format(humanml3d.scan, humanml3d.load),
     "kimodo": Format(kimodo.scan, kimodo.load),
+    "snapmogen": Format(snapmogen.scan, snapmogen.load),
 }
 """Readers by format name, as ``Clip.format`` holds it."""
 
 FOLDER_FORMATS: dict[str, Callable[[Path], bool]] = {
     "humanml3d": humanml3d.is_folder,
     "kimodo": kimodo.is_folder,
+    "snapmogen": snapmogen.is_folder,
 }
 """Formats that are a folder layout, with the test for it."""
 
 _ODD_NAME = "expected a file name in UTF-8 without control characters"
-_OWN_IDS = ("humanml3d",)
+_OWN_IDS = ("humanml3d", "snapmogen")
 """Formats whose clips have ids of their own, wherever the folder lies."""
 _NO_MOTION = ("shape.npz", "_stagei.npz")
 """Body shapes that AMASS keeps beside its motions; a walk passes over them."""

@@ -59,6 +59,8 @@ class Source(NamedTuple):
     split: str | None = None
     captions: tuple[SourceCaption, ...] = ()
     licence: str = ""
+    frames: tuple[int, int] | None = None
+    """First frame and the one after the last, where the file holds more than the clip."""
 
 
 class Scan(NamedTuple):
