@@ -191,7 +191,7 @@ def _counts(read: _Text, category: str) -> bool:
 def _without_side(tokens: list[Token]) -> str | None:
     """Return the first limb in the singular that could be either one.
 
-    "The leg" is the one of the side named before it in the text.
+    "The leg" and "the bent leg" are the one of the side named before it in the text.
     """
     sided, sides, measures = (words(TABLE, key) for key in ("sided", "sides", "measures"))
     for at, token in enumerate(tokens):
@@ -201,7 +201,7 @@ def _without_side(tokens: list[Token]) -> str | None:
         if after[:1] and after[0] in measures or after == ["s", "length"]:
             continue
         before = [one.low for one in tokens[:at]]
-        told = before[-1:] == ["the"] and {"left", "right"} & set(before)
+        told = "the" in before[-2:] and {"left", "right"} & set(before)
         if not told and not sides & set(before[-_NEAR:]):
             return token.low
     return None

@@ -44,6 +44,7 @@ def test_a_plain_prompt_passes():
         ("A person shakes the head and the torso.", "no_direction"),
         ("A person raises an arm forward.", "side_missing"),
         ("A person kicks with the foot forward.", "side_missing"),
+        ("A person swings the straight leg forward.", "side_missing"),
         ("A person raises both arms up. The person goes forward.", "bare_sentence"),
     ],
 )
@@ -60,6 +61,7 @@ def test_each_breach_has_its_code(text, code):
         "A person steps hip width apart and bends both knees outward.",
         "A person continuously circles both arms backward for five full turns.",
         "A person lifts the left knee and the other foot stays below it, motionless.",
+        "A person lifts the left knee up and swings the bent leg outward.",
         "A person spins clockwise on the ball of the right foot.",
         "A person pulls both fists down to the waist, hand over hand.",
         "Shift the weight onto the left leg and swing the right foot up until the leg is level.",

@@ -154,6 +154,19 @@ def test_a_table_of_prompts_gives_its_targets(ws, tmp_path):
     ]  # fmt: skip
 
 
+def test_targets_of_ones_own_go_into_a_study_and_wrong_lines_do_not(ws, tmp_path):
+    (tmp_path / "targets.csv").write_text(
+        "prompt_id,prompt,category,target\n"
+        "a,moves 1 m left,whole_body,root translation: 1 m LEFT\n"
+        "b,moves 1 m left,whole_body,one metre left\n"
+    )
+    told = json.loads(run("study", "import", "targets.csv", "--protocol", "target_check", "--json"))
+    assert (told["rows"], told["items"]) == (2, 1)
+    with ws.db.read() as session:
+        (item,) = list_items(session, "t2mbench")
+    assert item.payload["target"] == "root translation: 1 m left"
+
+
 def test_overlap_with_a_corpus_of_the_workspace_and_with_stored_vectors(ws, tmp_path):
     several = demo_corpus()[:24]
     with ws.db.write() as session:

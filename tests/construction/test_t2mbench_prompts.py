@@ -280,6 +280,15 @@ def test_refined_prompts_keep_where_they_come_from():
     assert told["model_asked"] == "asked-model"
 
 
+def test_prompts_of_the_grammar_may_be_refined_too():
+    with FakeEndpoint(Writer(refined=lambda text: f"{text[:-1]}!")) as server:
+        found = draft_prompts(DANCE, 0, Stages({"refine": model(server.url)}))
+        assert len(server.got) == 4
+    assert all(item.payload["text"].endswith("!") for item in found.items)
+    assert all("refined" in item.provenance.parameters for item in found.items)
+    assert {item.provenance.rule for item in found.items} == {"t2mbench.grammar/1"}
+
+
 def test_a_refinement_that_breaks_the_rule_leaves_the_prompt_flagged():
     def worse(text):
         return text.replace("left", "right") if "left" in text else text.replace(".", " softly.")

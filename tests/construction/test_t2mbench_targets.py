@@ -129,6 +129,53 @@ def test_body_parts_that_cannot_be_placed_have_their_reason(text, code):
     assert read_targets(text, "body_part").code == code
 
 
+UNITS = {"m": 1.0, "meters": 1.0, "metres": 1.0, "cm": 0.01, "centimeters": 0.01, "inches": 0.0254}
+FORMS = (
+    "A person moves {d} {unit} {way}.",
+    "Move {way} by {d} {unit}!",
+    "The person walks {way} for a distance of {d} {unit}.",
+    "walks {way} until {d} {unit} are covered",
+)
+WAYS = {
+    "forward": (2, 1), "backwards": (2, -1), "to the left": (0, 1), "to their right side": (0, -1),
+}  # fmt: skip
+
+
+@given(
+    st.integers(1, 9999), st.sampled_from(list(UNITS)), st.sampled_from(FORMS),
+    st.sampled_from(list(WAYS)),
+)  # fmt: skip
+def test_no_form_of_words_turns_a_sign_or_a_unit(tenths, unit, form, way):
+    metres = tenths / 10 * UNITS[unit]
+    reading = read_targets(form.format(d=tenths / 10, unit=unit, way=way), "whole_body")
+    if metres > 100:
+        assert reading.code == "out_of_range"
+        return
+    (target,) = reading.targets
+    axis, sign = WAYS[way]
+    wanted = [0.0, 0.0, 0.0]
+    wanted[axis] = sign * metres
+    assert target.displacement_m == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "walks 2 meters forward while turning left",
+        "walks backward 2 meters facing forward",
+        "walks 2 meters forward with the left foot first",
+        "walks 2 meters forward and returns",
+        "turns 90 degrees left or right",
+        "turns left by 90 degrees on the right heel",
+        "walks up to 3 meters forward",
+        "runs forward at 2 m/s, then backward at 1 m/s",
+        "walks forward at 1 m/s for 2 seconds, rests 3 seconds",
+    ],
+)
+def test_what_could_be_misread_is_left_alone(text):
+    assert read_targets(text, "whole_body").targets == ()
+
+
 def test_a_distance_and_a_speed_are_two_targets():
     read = read_targets("walks 3 meters forward at 1.5 m/s", "whole_body").targets
     assert [target_line(t) for t in read] == [
