@@ -8,7 +8,17 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
-from annotation_app.views import disputes, held, joint, manage, new_study, people, preview, progress
+from annotation_app.views import (
+    disputes,
+    drafts,
+    held,
+    joint,
+    manage,
+    new_study,
+    people,
+    preview,
+    progress,
+)
 from annotation_app.views.frame import plain_text, style, tell, top, words
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
@@ -16,7 +26,7 @@ from audit.studies import Study, studies_of
 
 STUDY, PAGE = "study", "page"
 """Query parameters: what is looked at, so that a reload comes back to it."""
-_NEW = "new"
+_NEW, _DRAFTS = "new", "drafts"
 
 _PAGES: dict[str, Callable[[AppContext, Person, Study, Texts], None]] = {
     "progress": progress.draw,
@@ -51,12 +61,21 @@ def draw(context: AppContext, person: Person) -> None:
     people.link(texts)
     coordinates = person.role == "coordinator"
     page = st.query_params.get(PAGE)
+    back = st.query_params.get(STUDY, studies[-1].id if studies else "")
+    if coordinates and page == _DRAFTS:
+        if drafts.draw(context, person, texts):
+            _go(back, _NEW)
+        if st.button(texts("console.back")):
+            _go(back, "progress")
+        return
     if coordinates and (page == _NEW or not studies):
         if not studies:
             st.write(texts("console.first_study"))
+        if st.button(texts("console.drafts")):
+            _go(back, _DRAFTS)
         new_study.draw(context, person, texts)
         if studies and st.button(texts("console.back")):
-            _go(st.query_params.get(STUDY, studies[-1].id), "progress")
+            _go(back, "progress")
         people.everybody(context, person, texts)
         return
     if not studies:
@@ -71,7 +90,7 @@ def _chosen(studies: list[Study], texts: Texts, coordinates: bool) -> Study:
     known = {study.id: study for study in studies}
     wanted = st.query_params.get(STUDY)
     ids = list(known)
-    select, refresh, make = st.columns([5, 1, 1], vertical_alignment="bottom")
+    select, refresh, look, make = st.columns([5, 1, 1, 1], vertical_alignment="bottom")
     with select:
         chosen = st.selectbox(
             texts("console.study"),
@@ -81,6 +100,8 @@ def _chosen(studies: list[Study], texts: Texts, coordinates: bool) -> Study:
             key="console-study",
         )
     refresh.button(texts("console.refresh"), width="stretch")
+    if coordinates and look.button(texts("console.drafts"), width="stretch"):
+        _go(chosen, _DRAFTS)
     if coordinates and make.button(texts("console.new"), width="stretch"):
         _go(chosen, _NEW)
     st.query_params[STUDY] = chosen

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     from benchmarks.items import Item
 
+CHOSEN = "new-study-items"
+"""Session key: ids of the only items to choose from, set by the page of drafts."""
+PROTOCOL = "new-study-protocol"
+"""Session key of the protocol that is chosen."""
 _MOST_VALUES = 40
 """A stratum with more values than this is no filter."""
 
@@ -47,6 +51,7 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
         texts("new.protocol"),
         list(PROTOCOLS),
         format_func=lambda one: f"{PROTOCOLS[one].title} ({one})",
+        key=PROTOCOL,
     )
     protocol = PROTOCOLS[key]
     st.caption(protocol.paper)
@@ -57,7 +62,15 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
             for one in list_people(session)
             if one.active and one.role == "expert"
         }
-    items = _filtered(free, key, texts)
+    only = st.session_state.get(CHOSEN)
+    if only is not None:
+        free = [item for item in free if item.id in set(only)]
+        told, every = st.columns([3, 1], vertical_alignment="center")
+        told.info(texts.count("new.from_drafts", len(only), taken=len(free)))
+        if every.button(texts("new.all_items"), width="stretch"):
+            del st.session_state[CHOSEN]
+            st.rerun()
+    items = filtered(free, key, texts)
     if not free:
         st.warning(texts("new.no_items", benchmark=protocol.benchmark))
         return
@@ -126,6 +139,7 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
         st.query_params.update({"study": study.id, "page": "people" if begin else "manage"})
 
     if act(context, change, texts):
+        st.session_state.pop(CHOSEN, None)
         for widget in ("console-page", "console-study"):
             st.session_state.pop(widget, None)
         done(texts("new.launched" if begin else "new.created", name=name.strip()))
@@ -163,7 +177,14 @@ def _example(protocol: Protocol) -> str:
     return json.dumps([entry], ensure_ascii=False)
 
 
-def _filtered(free: list[Item], key: str, texts: Texts) -> list[Item]:
+def filtered(free: list[Item], key: str, texts: Texts) -> list[Item]:
+    """Draw a choice of values for each stratum; return the items that have all those chosen.
+
+    Args:
+        free: Items to choose from.
+        key: Tells the fields of one list of items from those of another.
+        texts: Words of the page.
+    """
     values: dict[str, dict[str, int]] = {}
     for item in free:
         for stratum, value in item.stratum.items():

@@ -23,7 +23,7 @@ STUDY = "stride_audit"
 """The one study that the hostile expert takes part in."""
 PAGE = "<title>Streamlit</title>"
 """Part of the page that is the same for everybody."""
-PAGES = ("progress", "disputes", "people", "manage", "new")
+PAGES = ("progress", "drafts", "people", "manage", "new")
 
 
 @pytest.fixture(scope="module")
