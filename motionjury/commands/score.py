@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import typer
 
+from motionjury.commands.score_generation import generation_command
 from motionjury.commands.score_retrieval import retrieval_command
 from motionjury.commands.score_selfcheck import selfcheck_command
 from motionjury.commands.score_stride import stride_command
 
 app = typer.Typer()
+app.command("generation")(generation_command)
 app.command("retrieval")(retrieval_command)
 app.command("selfcheck")(selfcheck_command)
 app.command("stride")(stride_command)

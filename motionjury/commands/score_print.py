@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,14 @@ def print_result(result: Result, page: Path | None) -> None:
         if table.note:
             console.print(table.note, style="dim", highlight=False, markup=False)
         for spanner in dict.fromkeys(column.spanner for column in table.columns):
-            console.print(_drawn(table, spanner))
+            columns = [column for column in table.columns if column.spanner == spanner]
+            for part in _fitting(table, columns, console.width):
+                console.print(_drawn(table, spanner, part))
         reasons = dict.fromkeys(
-            found.reason for row in table.rows for found in row.cells.values() if found.reason
+            found.reason
+            for row in table.rows
+            for column in table.columns
+            if (found := row.cells.get(column.name)) is not None and found.reason
         )
         for reason in reasons:
             console.print(f"– : {reason}", style="yellow", highlight=False, markup=False)
@@ -51,16 +57,35 @@ def print_result(result: Result, page: Path | None) -> None:
         )
 
 
-def _drawn(table: ResultTable, spanner: str) -> Table:
-    """Draw the columns under one heading; all of them together rarely fit a terminal."""
+def _fitting(table: ResultTable, columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
+    """Cut columns into parts that fit the terminal beside the labels."""
+    labels = sum(
+        3 + max(len(name), *(len(row.labels.get(name, "")) for row in table.rows))
+        for name in table.label_names
+    )
+    part: list[Column] = []
+    used = labels
+    for column in columns:
+        texts = [_number(row.cells.get(column.name), column) for row in table.rows]
+        needed = 3 + max(len(column.title or column.name), *map(len, texts))
+        if part and used + needed > width:
+            yield part
+            part, used = [], labels
+        part.append(column)
+        used += needed
+    if part:
+        yield part
+
+
+def _drawn(table: ResultTable, spanner: str, columns: Sequence[Column]) -> Table:
+    """Draw some columns of a table, those under one heading."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     drawn = Table(box=box.SIMPLE_HEAD, title=escape(spanner) or None, title_justify="left")
     for name in table.label_names:
-        drawn.add_column(escape(name))
-    columns = [column for column in table.columns if column.spanner == spanner]
+        drawn.add_column(escape(name), no_wrap=True)
     for column in columns:
         drawn.add_column(escape(column.title or column.name), justify="right", no_wrap=True)
     places = {column.name: table.places(column) for column in columns}
@@ -82,4 +107,7 @@ def _number(found: Cell | None, column: Column) -> str:
     text = f"{found.value:z.{column.decimals}f}"
     if found.ci is None:
         return text
-    return text + "\n" + " … ".join(f"{end:z.{column.decimals}f}" for end in found.ci)
+    low, high = found.ci
+    if abs(low + high - 2 * found.value) < 1e-9 * max(1.0, abs(found.value)):
+        return f"{text} ± {(high - low) / 2:.{column.decimals}f}"
+    return f"{text} ({low:z.{column.decimals}f} … {high:z.{column.decimals}f})"
