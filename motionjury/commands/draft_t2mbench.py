@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from llm.embedding import TextEmbedder
     from motionjury.workspace import Workspace
 
-EMBEDDING_STAGE = "embed"
+EMBEDDING_STAGE = "embedding"
+"""Table of its endpoint under ``[llm.stages]``."""
 
 CategoriesOption = Annotated[
     str | None,
@@ -126,7 +128,7 @@ def t2mbench(
     given, problems = ([], []) if seeds is None else read_seeds(seeds)
     print_problems(problems)
     ws = open_workspace(workspace)
-    against = _against(ws, ood_corpus, embedding, k, ood_limit)
+    against = _against(ws, ood_corpus, embedding, k, ood_limit, max_usd, max_calls)
     with stages_of(
         ws,
         STAGES,
@@ -156,6 +158,8 @@ def t2mbench_ood(
     k: KOption = 3,
     ood_limit: OodLimitOption = 20_000,
     seed: SeedOption = 0,
+    max_usd: MaxUsdOption = None,
+    max_calls: MaxCallsOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -173,7 +177,7 @@ def t2mbench_ood(
     from motionjury.workspace import open_workspace
 
     ws = open_workspace(workspace)
-    against = _against(ws, ood_corpus, embedding, k, ood_limit)
+    against = _against(ws, ood_corpus, embedding, k, ood_limit, max_usd, max_calls)
     if against is None:
         raise InputError("--ood-corpus: expected a corpus or a file of captions, got none")
     prompts = prompts_from(ws, table)
@@ -236,7 +240,13 @@ def _folder(prompts: Path | None) -> str | None:
 
 
 def _against(
-    ws: Workspace, corpus: str | None, embedding: str, k: int, limit: int
+    ws: Workspace,
+    corpus: str | None,
+    embedding: str,
+    k: int,
+    limit: int,
+    max_usd: float | None,
+    max_calls: int | None,
 ) -> Against | None:
     from construction.t2mbench.run import Against
     from store.clips import list_captions
@@ -254,11 +264,14 @@ def _against(
             name, captions = corpus, [one.text for one in list_captions(session, corpus)]
         if not captions:
             raise InputError(f"--ood-corpus: no captions of {corpus!r}", file=str(ws.root))
-    return Against(name, captions, _embedder(ws, embedding), k, limit)
+    return Against(name, captions, _embedder(ws, embedding, max_usd, max_calls), k, limit)
 
 
-def _embedder(ws: Workspace, spec: str) -> TextEmbedder:
+def _embedder(
+    ws: Workspace, spec: str, max_usd: float | None, max_calls: int | None
+) -> TextEmbedder:
     from construction.t2mbench.ood import StoredEmbeddings
+    from llm.budget import Budget
     from llm.embedding import embedder
     from llm.settings import stage_settings
 
@@ -266,6 +279,12 @@ def _embedder(ws: Workspace, spec: str) -> TextEmbedder:
     if kind == "npz" and name:
         return StoredEmbeddings(Path(name).expanduser())
     settings = None
-    if kind == "endpoint":
-        settings = stage_settings(ws.settings.get("llm"), EMBEDDING_STAGE, model=name or None)
-    return embedder(spec, settings=settings, cache=ws.root / "llm-cache")
+    if kind == "endpoint" and name:
+        settings = stage_settings(ws.settings.get("llm"), EMBEDDING_STAGE, model=name)
+    return embedder(
+        spec,
+        settings=settings,
+        cache=ws.root / "llm-cache" / "embeddings",
+        budget=Budget(usd=max_usd, calls=max_calls),
+        tell=lambda line: print(line, file=sys.stderr),
+    )

@@ -23,6 +23,7 @@ from store.clips import add_clips
 from store.items import list_items
 from tests.construction.test_t2mbench_prompts import Writer
 from tests.llm.server import FakeEndpoint, completion, failure
+from tests.llm.test_embedding import vectors
 
 
 @pytest.fixture
@@ -230,6 +231,22 @@ def test_each_stage_may_have_its_model_and_a_second_run_asks_nothing(ws):
     assert calls == len(server.got)
     assert again["added"] == 0
     assert again["stages"]["refine"]["from_cache"] == again["stages"]["refine"]["coverage"]["asked"]
+
+
+def test_an_endpoint_may_make_the_vectors_and_is_asked_once(ws, tmp_path):
+    (tmp_path / "captions.txt").write_text("one\ntwo\nthree\nfour\nfive\n")
+    (tmp_path / "p.txt").write_text("one\nsomething else\n")
+    words = ("draft", "t2mbench-ood", "--from", "p.txt", "--ood-corpus", "captions.txt",
+             "--embedding", "endpoint:e5", "--json")  # fmt: skip
+    with FakeEndpoint(vectors) as server:
+        llm(ws, server.url)
+        told = json.loads(run(*words))
+        asked = len(server.got)
+        assert {got.body["model"] for got in server.got} == {"e5"}
+        assert json.loads(run(*words)) == told
+        assert len(server.got) == asked == 1
+    assert told["embedding"].startswith("endpoint:")
+    assert (told["prompts_in_corpus"]["n_points"], told["n_taken"]) == (2, 5)
 
 
 @pytest.mark.parametrize("how", ["down", "refusing"])
