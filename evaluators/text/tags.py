@@ -171,7 +171,7 @@ def words_of(caption: str) -> list[str]:
     for word in _WORD.findall(caption.replace("-", "")):
         bare = _NOT.sub("", word)
         found.append(re.split("['’]", bare)[0])
-    return [word for word in found if word]
+    return [word for word in found if word.isalpha()]
 
 
 def read_tags(path: Path) -> dict[str, str]:
