@@ -75,9 +75,8 @@ def open_models(
         from evaluators.registry import MODELS, open_model
 
         if name not in MODELS:
-            raise InputError(
-                f"--model: expected {BUILTIN} or one of {', '.join(MODELS)}, got {name}"
-            )
+            known = ", ".join((BUILTIN, *MODELS))
+            raise InputError(f"--model: expected one of {known}, got {name!r}")
         files = {key: Path(value) for key, value in pairs(file, "--file").items()}
         model = open_model(
             name, place, files, pairs(option, "--option"), trust=trust, device=device

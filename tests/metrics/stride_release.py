@@ -23,22 +23,13 @@ CLIPS = (
 """Motion, caption, and what stands in place of the last two words in the mirrored caption."""
 
 
-def clips() -> tuple[tuple[str, str, str], ...]:
-    """The clips under the ids that the demo corpus gives them."""
-    from corpus.synthetic import demo_corpus
-
-    ids = {made.clip.id[:14]: made.clip.id for made in demo_corpus()}
-    return tuple((ids[name[:14]], caption, other) for name, caption, other in CLIPS)
-
-
 def items() -> list[Item]:
     """Four items on each axis."""
     found = []
-    entries = clips()
     for axis in AXES:
-        for number, (clip, caption, other) in enumerate(entries):
+        for number, (clip, caption, other) in enumerate(CLIPS):
             mirrored = caption.rsplit(" ", 2)[0] + f" {other}."
-            away = entries[(number + 2) % len(entries)][1]
+            away = CLIPS[(number + 2) % len(CLIPS)][1]
             found.append(_item(axis, clip, number, caption, away if "random" in axis else mirrored))
     return found
 
