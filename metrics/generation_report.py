@@ -84,7 +84,9 @@ def generation_result(
             Figure(
                 name="r_precision",
                 title="R-Precision",
-                svg=grouped_bars(bars, low=0.0, decimals=3, label="R-Precision by set of motions"),
+                svg=grouped_bars(
+                    bars, low=0.0, high=1.0, decimals=3, label="R-Precision by set of motions"
+                ),
                 note=f"Share of texts whose own motion is among the nearest K of {settings.pool}.",
             ),
         ),
