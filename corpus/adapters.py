@@ -41,8 +41,8 @@ def as_humanml3d(motion: Motion) -> Motion:
         lacking = [joint for joint in SMPL22.joints if joint not in has]
         if lacking:
             raise InputError(
-                f"expected a motion of smpl22, smpl24 or snapmogen24 joints, got {motion.skeleton}, "
-                f"which has no {lacking[0]}",
+                "expected a motion of smpl22, smpl24 or snapmogen24 joints, "
+                f"got {motion.skeleton}, which has no {lacking[0]}",
                 file=motion.source,
             )
         motion = Motion(

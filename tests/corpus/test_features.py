@@ -136,5 +136,5 @@ def test_snapmogen_joints_are_taken_by_name_at_twenty_frames_a_second():
 
 def test_a_skeleton_without_the_joints_is_refused():
     motion = Motion(positions=np.ones((5, 21, 3)), fps=12.5, skeleton="kit21", source="kit:1")
-    with pytest.raises(InputError, match="kit:1: expected a motion of smpl22.* got kit21, which has no"):
+    with pytest.raises(InputError, match="kit:1: expected .* got kit21, which has no"):
         as_humanml3d(motion)
