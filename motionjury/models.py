@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 BUILTIN = "builtin"
 """Name of the built-in evaluator."""
+OWN = "own"
+"""Name of a model of the user's own, ``own=FILE.py:FUNCTION``."""
+VLM = "vlm"
+"""Name of a vision-language model asked to choose, ``vlm`` or ``vlm=MODEL``."""
 
 
 class NamedModel(NamedTuple):
@@ -43,15 +47,18 @@ def open_models(
     *,
     trust: bool = False,
     device: str = "auto",
+    workspace: Path | None = None,
 ) -> list[NamedModel]:
     """Open the models that ``--model`` names.
 
     Args:
-        names: ``builtin``, ``builtin=WEIGHTS``, or a released model, ``NAME`` or ``NAME=FOLDER``.
+        names: ``builtin``, ``builtin=WEIGHTS``, ``own=FILE.py:FUNCTION``, ``vlm``, ``vlm=MODEL``,
+            or a released model, ``NAME`` or ``NAME=FOLDER``.
         file: ``KEY=PATH`` files of the one released model.
         option: ``NAME=VALUE`` options of the one released model.
         trust: Whether Python objects in its checkpoints may be loaded.
         device: ``auto``, ``cpu`` or a GPU.
+        workspace: Whose ``[llm]`` table says where a vision-language model is.
 
     Raises:
         InputError: An unknown model, files that are missing or of another model, or files and
@@ -59,7 +66,7 @@ def open_models(
     """
     from motionjury.commands.score_selfcheck import pairs
 
-    released = [name for name in names if name.partition("=")[0] != BUILTIN]
+    released = [name for name in names if name.partition("=")[0] not in (BUILTIN, OWN, VLM)]
     if (file or option) and len(released) != 1:
         raise InputError(
             f"--file and --option: expected one released model, got {len(released)}; give each "
@@ -72,10 +79,21 @@ def open_models(
         if name == BUILTIN:
             opened.append(NamedModel("evaluator", open_builtin(place)))
             continue
+        if name == OWN:
+            from evaluators.own import open_own
+
+            kind, own = open_own(path)
+            opened.append(NamedModel(_TABLES[kind], own))
+            continue
+        if name == VLM:
+            from motionjury.vlm import open_vlm
+
+            opened.append(NamedModel("choices", open_vlm(path or None, _workspace(workspace))))
+            continue
         from evaluators.registry import MODELS, open_model
 
         if name not in MODELS:
-            known = ", ".join((BUILTIN, *MODELS))
+            known = ", ".join((BUILTIN, OWN, VLM, *MODELS))
             raise InputError(f"--model: expected one of {known}, got {name!r}")
         files = {key: Path(value) for key, value in pairs(file, "--file").items()}
         model = open_model(

@@ -46,7 +46,8 @@ def stride_command(
         list[str] | None,
         typer.Option(
             help="Model for the items of the release: builtin, builtin=WEIGHTS, or a released one "
-            "with its folder, e.g. tmr=FOLDER; `score selfcheck` lists them. Repeat."
+            "with its folder, e.g. tmr=FOLDER; `score selfcheck` lists them; vlm or vlm=NAME, a "
+            "vision-language model of [llm]; own=FILE.py:FUNCTION, your own. Repeat."
         ),
     ] = None,
     file: FileOption = None,
@@ -114,7 +115,9 @@ def stride_command(
     else:
         models = [run.from_file(*_named(path)) for path in scores or ()]
         if model:
-            opened = open_models(model, file, option, trust=trust, device=device)
+            opened = open_models(
+                model, file, option, trust=trust, device=device, workspace=workspace
+            )
             library = motion_library(
                 (task.key.motion_id for task in tasks or ()),
                 motions=motions,

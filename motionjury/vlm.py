@@ -1,0 +1,51 @@
+"""A vision-language model for the score commands, from the workspace's ``[llm]`` table."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from corpus.problems import InputError
+
+if TYPE_CHECKING:
+    from evaluators.vlm import VlmJudge
+    from llm.ask import Event
+    from motionjury.workspace import Workspace
+
+STAGE = "score"
+"""Stage whose settings, ``[llm.stages.score]``, come before ``[llm]``."""
+
+
+def open_vlm(model: str | None, workspace: Workspace | None, seed: int = 0) -> VlmJudge:
+    """Open a vision-language model; its answers are kept in the workspace's ``llm-cache``.
+
+    Args:
+        model: Name of the model as the endpoint knows it; None for the table's.
+        workspace: Whose ``[llm]`` table names the endpoint; None leaves the environment.
+        seed: Seed of the order of the captions.
+
+    Raises:
+        InputError: No endpoint or model is named, or an unknown setting.
+    """
+    from evaluators.vlm import VlmJudge
+    from llm.ask import LanguageModel
+    from llm.cache import ResponseCache
+    from llm.settings import stage_settings
+
+    table = workspace.settings.get("llm") if workspace is not None else None
+    if table is not None and not isinstance(table, dict):
+        raise InputError("expected a table of settings", file="workspace.toml", place="[llm]")
+    settings = stage_settings(table, STAGE, model=model)
+    if settings is None:
+        raise InputError(
+            "--model vlm: no endpoint or model is named; set base_url and model under [llm] in "
+            "workspace.toml, or OPENAI_BASE_URL or OPENAI_API_KEY and --model vlm=NAME"
+        )
+    cache = None if workspace is None else ResponseCache(workspace.root / "llm-cache")
+    return VlmJudge(LanguageModel(settings, cache), seed=seed, progress=_told)
+
+
+def _told(event: Event) -> None:
+    """Say on stderr why a run waits or stops."""
+    if event.kind in ("stopped", "notice", "retry"):
+        print(f"{STAGE} {event.id}: {event.kind}: {event.detail}".strip(), file=sys.stderr)
