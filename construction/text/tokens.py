@@ -95,6 +95,8 @@ def unreadable(caption: str) -> str | None:
         A reason for control, format or private-use characters (they can hide a word from the
         rules) and for captions without a letter; None for a caption that can be read.
     """
+    if caption.isascii() and caption.isprintable() and any(map(str.isalpha, caption)):
+        return None
     for at, char in enumerate(caption):
         if char.isascii():
             if char < " " and char not in "\t\n\r" or char == "\x7f":
