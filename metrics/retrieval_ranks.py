@@ -7,7 +7,8 @@ higher, plus its place among those that score the same; both are counted block b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -83,9 +84,7 @@ def rank_both(
     deep = max(cuts, default=1)
     rows = _thresholds(text, value, texts, deep)
     columns = _thresholds(motion, value, motions, deep)
-    for start, block in scores.blocks(text, motion, value):
-        _count_rows(rows, start, block)
-        _count_columns(columns, block)
+    _count(scores, (text, motion, value), rows, columns)
     return _ranks(rows, ties, cuts), _ranks(columns, ties, cuts)
 
 
@@ -116,6 +115,38 @@ def _thresholds(query: Ints, value: Floats, queries: int, deep: int) -> _Counter
     counter.same[at] = size[group][kept] if len(group) else 0
     counter.place[at] = (np.arange(len(query)) - start[group])[kept] if len(group) else 0
     return counter
+
+
+def _count(
+    scores: Scores, pairs: tuple[Ints, Ints, Floats], rows: _Counter, columns: _Counter
+) -> None:
+    """Go through all blocks, each thread through its own share of them.
+
+    A product runs on one thread then: threads of the linear algebra that wait for each other lose
+    more than half where other programs want the processor too.
+    """
+    starts = scores.starts
+    workers = max(min(scores.workers, len(starts)), 1)
+
+    def share(number: int) -> _Counter:
+        mine = replace(
+            columns, above=np.zeros_like(columns.above), level=np.zeros_like(columns.level)
+        )
+        for start, block in scores.blocks(*pairs, starts[number::workers]):
+            _count_rows(rows, start, block)
+            _count_columns(mine, block)
+        return mine
+
+    if workers == 1:
+        shares = [share(0)]
+    else:
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as threads:
+            shares = list(threads.map(share, range(workers)))
+    for mine in shares:
+        columns.above += mine.above
+        columns.level += mine.level
 
 
 def _count_rows(counter: _Counter, start: int, block: Any) -> None:

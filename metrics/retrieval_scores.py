@@ -6,6 +6,7 @@ takes both.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
@@ -37,13 +38,24 @@ class Scores(Protocol):
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """Return the score of each named pair, (P,), finite."""
 
-    def blocks(self, rows: Ints, columns: Ints, values: Floats) -> Iterator[tuple[int, Any]]:
+    @property
+    def starts(self) -> range:
+        """First texts of the blocks."""
+
+    @property
+    def workers(self) -> int:
+        """How many threads may go through the blocks at once."""
+
+    def blocks(
+        self, rows: Ints, columns: Ints, values: Floats, starts: range
+    ) -> Iterator[tuple[int, Any]]:
         """Yield blocks of consecutive texts against all motions.
 
         Args:
             rows: Texts of the pairs that will be compared with the blocks, ascending.
             columns: Motions of these pairs.
             values: What ``pairs`` returned for them.
+            starts: First texts of the blocks wanted, some of those of ``starts``.
 
         Yields:
             Number of the first text, and (B, M) scores. Those of the pairs, and of pairs with
@@ -57,6 +69,11 @@ class Scores(Protocol):
 def block_rows(motions: int, itemsize: int) -> int:
     """Return how many texts make a block."""
     return int(min(max(BLOCK_BYTES // max(motions * itemsize, 1), _FEWEST), _MOST))
+
+
+def cores() -> int:
+    """Return how many processors this process may use, at most eight."""
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 8)
 
 
 @dataclass(frozen=True)
@@ -87,11 +104,23 @@ class MatrixScores:
         columns = columns if self.columns is None else self.columns[columns]
         return self._better(self.matrix[rows, columns])
 
-    def blocks(self, rows: Ints, columns: Ints, values: Floats) -> Iterator[tuple[int, Any]]:
-        """Yield blocks of consecutive texts."""
+    @property
+    def starts(self) -> range:
+        """First texts of the blocks."""
         texts, motions = self.shape
-        step = block_rows(motions, max(self.matrix.dtype.itemsize, 4))
-        for start in range(0, texts, step):
+        return range(0, texts, block_rows(motions, max(self.matrix.dtype.itemsize, 4)))
+
+    @property
+    def workers(self) -> int:
+        """How many threads may go through the blocks at once."""
+        return cores()
+
+    def blocks(
+        self, rows: Ints, columns: Ints, values: Floats, starts: range
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield blocks of consecutive texts."""
+        step = self.starts.step
+        for start in starts:
             if self.rows is None:
                 block = self.matrix[start : start + step]
             else:
@@ -152,16 +181,27 @@ class EmbeddingScores:
             )
         return values[back]
 
-    def blocks(self, rows: Ints, columns: Ints, values: Floats) -> Iterator[tuple[int, Any]]:
-        """Yield blocks of consecutive texts."""
+    @property
+    def starts(self) -> range:
+        """First texts of the blocks."""
+        return range(0, len(self.texts), block_rows(len(self.motions), 4))
+
+    @property
+    def workers(self) -> int:
+        """How many threads may go through the blocks at once; a GPU takes one."""
+        return cores() if self.device == "numpy" else 1
+
+    def blocks(
+        self, rows: Ints, columns: Ints, values: Floats, starts: range
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield blocks of consecutive texts; a block is overwritten by the next."""
         known, where = np.unique(self._keys(rows, columns), return_index=True)
         known_text, known_motion = np.divmod(known, len(self.motions))
         known_value = values[where]
-        texts, motions = self.shape
-        step = block_rows(motions, 4)
-        repeated = bool((self.motion_first != np.arange(motions)).any())
+        step = self.starts.step
+        repeated = bool((self.motion_first != np.arange(len(self.motions))).any())
         multiply = _multiplier(self.motions, step, self.device)
-        for start in range(0, texts, step):
+        for start in starts:
             block = multiply(self.texts[start : start + step])
             first = self.text_first[start : start + step]
             begin = np.searchsorted(known_text, first)
