@@ -32,7 +32,7 @@ from construction.text.scorers import ScorerNotRun
 from corpus.clips import Caption, Clip
 from corpus.problems import InputError
 
-_CHUNK = 64
+_CHUNK = 8
 
 Progress = Callable[[str, int, int], None]
 """Told of a step: its name, how much is done, of how much."""
