@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from audit.access import add_person
 from audit.members import add_member
+from benchmarks.stride import AXES
 from corpus.synthetic import demo_corpus
 from motionjury.cli import cli
 from motionjury.workspace import open_workspace
@@ -25,7 +26,8 @@ STORIES = [ROOT / "README.md", *sorted(ROOT.glob("docs/guides/*.md"))]
 CLIPS = ("0027", "0028", "0033", "0034", "0065", "0066", "0021", "0022")
 
 HOME_FILES = (
-    "ratings.csv", "scores.csv", "answers.csv", "captions.jsonl", "joints.npy", "clip.bvh"
+    "ratings.csv", "scores.csv", "answers.csv", "captions.jsonl", "joints.npy", "clip.bvh",
+    "stride.csv", "other.csv",
 )  # fmt: skip
 """Files of the reader's own that the documents speak of."""
 
@@ -78,6 +80,14 @@ def home(tmp_path, monkeypatch) -> Path:
     (tmp_path / "answers.csv").write_text("\n".join([head, *answers]) + "\n")
     caption = '{"id": "c1", "caption": "a person raises their left arm."}'
     (tmp_path / "captions.jsonl").write_text(caption + "\n")
+    head = "item_id,corpus,axis,motion_id,s_mc,s_mcp,s_uc,s_ucp"
+    items = [
+        f"{axis}{k},humanml3d,{axis},m{k % 4},{2 + k % 3},{1 + k % 2},{k % 4},{1 + k % 3}"
+        for axis in AXES
+        for k in range(8)
+    ]
+    for name in ("stride.csv", "other.csv"):
+        (tmp_path / name).write_text("\n".join([head, *items]) + "\n")
     walk = demo_corpus()[0].motion
     np.save(tmp_path / "joints.npy", walk.resampled(20).positions[:20])
     (tmp_path / "clip.bvh").write_text(bvh.document())

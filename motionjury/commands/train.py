@@ -26,7 +26,10 @@ def builtin(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of weights, order and dropout.")] = 0,
-    epochs: Annotated[int, typer.Option(help="Passes over the motions.")] = 30,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the motions.")] = 30,
+    performances: Annotated[
+        int, typer.Option(min=1, max=100, help="Performances of the demo corpus to train on.")
+    ] = 6,
     as_json: JsonOption = False,
 ) -> None:
     """Train the built-in evaluator on performances of the demo corpus: a minute or two on a CPU.
@@ -39,7 +42,9 @@ def builtin(
     from evaluators.builtin import default_weights
     from motionjury.models import train
 
-    done = train(out or default_weights(), seed=seed, epochs=epochs)
+    # Performance 0 is the one that items are drafted from; it is never trained on.
+    seen = tuple(range(1, performances + 1))
+    done = train(out or default_weights(), seed=seed, epochs=epochs, performances=seen)
     if as_json:
         print_json(done.model_dump(mode="json"))
         return
