@@ -21,6 +21,8 @@ class ScoredClip(NamedTuple):
     """Its id."""
     captions: tuple[str, ...]
     """Captions of the whole clip, in order; may be none."""
+    granularity: tuple[str | None, ...]
+    """Granularity of each caption, where it has one."""
     content_hash: str
     """Hash of its motion."""
     read: Callable[[], Any]
@@ -103,14 +105,15 @@ def library(groups: Mapping[str, Iterable[ScoredClip]]) -> MotionLibrary:
 def _joined(clips: Sequence[Clip], captions: Sequence[Caption], base: Path) -> list[ScoredClip]:
     from corpus.reading import load_motion
 
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, list[Caption]] = {}
     for caption in captions:
         if caption.span is None:
-            texts.setdefault(caption.clip_id, []).append(caption.text)
+            texts.setdefault(caption.clip_id, []).append(caption)
     return [
         ScoredClip(
             clip.id,
-            tuple(texts.get(clip.id, ())),
+            tuple(caption.text for caption in texts.get(clip.id, ())),
+            tuple(caption.granularity for caption in texts.get(clip.id, ())),
             clip.content_hash,
             partial(load_motion, clip, base),
         )
@@ -128,6 +131,7 @@ def _demo() -> list[ScoredClip]:
         ScoredClip(
             made.clip.id,
             tuple(caption.text for caption in made.captions),
+            tuple(caption.granularity for caption in made.captions),
             made.clip.content_hash,
             reader(made.motion),
         )

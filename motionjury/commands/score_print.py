@@ -59,15 +59,15 @@ def print_result(result: Result, page: Path | None) -> None:
 
 def _fitting(table: ResultTable, columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
     """Cut columns into parts that fit the terminal beside the labels."""
-    labels = sum(
-        3 + max(len(name), *(len(row.labels.get(name, "")) for row in table.rows))
+    labels = 2 + sum(
+        2 + max(len(name), *(len(row.labels.get(name, "")) for row in table.rows))
         for name in table.label_names
     )
     part: list[Column] = []
     used = labels
     for column in columns:
         texts = [_number(row.cells.get(column.name), column) for row in table.rows]
-        needed = 3 + max(len(column.title or column.name), *map(len, texts))
+        needed = 2 + max(len(column.title or column.name), *map(len, texts))
         if part and used + needed > width:
             yield part
             part, used = [], labels
@@ -83,7 +83,12 @@ def _drawn(table: ResultTable, spanner: str, columns: Sequence[Column]) -> Table
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table(box=box.SIMPLE_HEAD, title=escape(spanner) or None, title_justify="left")
+    drawn = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        title=escape(spanner) or None,
+        title_justify="left",
+    )
     for name in table.label_names:
         drawn.add_column(escape(name), no_wrap=True)
     for column in columns:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motionjury.options import JsonOption, print_json
+from motionjury.commands.score_selfcheck import (
+    FileOption,
+    ModelOptionOption,
+    TrustOption,
+)
+from motionjury.options import JsonOption, WorkspaceOption, print_json
 
 if TYPE_CHECKING:
-    from metrics.results import Result
+    from metrics.results import Dropped, Result, Source
     from metrics.retrieval import Pool
     from metrics.retrieval_protocols import Protocol
     from metrics.retrieval_ranks import Ties
@@ -49,6 +54,22 @@ def retrieval_command(
     motion: Annotated[
         Path | None, typer.Option(help="Motion embeddings, NPY or NPZ, instead of FILE.")
     ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="builtin, builtin=WEIGHTS or NAME=FOLDER instead of FILE; may be repeated."
+        ),
+    ] = None,
+    motions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Motions with captions for --model.",
+            show_default="the workspace's, else the demo corpus",
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None, typer.Option(help="Only this corpus of the workspace, for --model.")
+    ] = None,
     names: Annotated[
         list[str] | None,
         typer.Option(
@@ -85,7 +106,11 @@ def retrieval_command(
         str, typer.Option(help="auto (a GPU where there is one), numpy, cpu or cuda.")
     ] = "auto",
     higher_is_better: DirectionOption = None,
+    file: FileOption = None,
+    option: ModelOptionOption = None,
+    trust: TrustOption = False,
     out: OutOption = None,
+    workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Full-set retrieval in both directions: R@K, nDCG@K, MedR.
@@ -93,6 +118,7 @@ def retrieval_command(
     Example: `motionjury score retrieval scores.npz --ties average --json`
     """
     from corpus.problems import InputError
+    from metrics.results import file_source
     from metrics.retrieval_files import read_embedding_pool, read_pool
     from metrics.retrieval_protocols import PROTOCOLS
     from metrics.retrieval_ranks import TIES
@@ -109,46 +135,68 @@ def retrieval_command(
         raise InputError(f"--threshold: expected a number above 0, at most 1, got {threshold}")
     limit = threshold if used == "threshold" else None
     files = files or []
-    if bool(files) == (text is not None or motion is not None):
-        raise InputError("expected FILE, or both --text and --motion")
+    embedded = text is not None or motion is not None
+    if [bool(files), embedded, bool(model)].count(True) != 1:
+        raise InputError("expected FILE, or both --text and --motion, or --model")
     if (text is None) != (motion is None):
         raise InputError("--text and --motion are needed together")
-    labels = _labels(files or [text or Path()], names or [])
     chosen = None if subset is None else _listed(subset)
-    runs = []
-    for place, label in enumerate(labels):
-        if text is not None and motion is not None:
-            pool = read_embedding_pool(
-                text, motion, similarity=compared, threshold=limit, device=device
-            )
-        else:
-            pool = read_pool(
-                files[place],
-                higher_is_better=higher_is_better,
-                similarity=compared,
-                threshold=limit,
-                device=device,
-            )
-        runs.append(_run(pool, label, found, relevant, tie_rule, chosen))
+    pools: list[tuple[str, Pool, tuple[Dropped, ...]]] = []
+    sources = [file_source(path, "scores or embeddings") for path in (*files, text, motion) if path]
+    if model:
+        from motionjury.retrieval_runs import model_pools
+
+        opening = {"file": file, "option": option, "trust": trust, "device": _torch_device(device)}
+        for name, pool, about, refused in model_pools(
+            model, motions=motions, corpus=corpus, workspace=workspace, opening=opening
+        ):
+            pools.append((name, pool, refused))
+            sources.append(about)
+    elif text is not None and motion is not None:
+        pool = read_embedding_pool(
+            text, motion, similarity=compared, threshold=limit, device=device
+        )
+        pools.append((text.stem, pool, ()))
+    for path in files:
+        pool = read_pool(
+            path,
+            higher_is_better=higher_is_better,
+            similarity=compared,
+            threshold=limit,
+            device=device,
+        )
+        pools.append((path.stem, pool, ()))
+    labels = _labels([name for name, _, _ in pools], names or [])
+    runs = [
+        _run(pool, label, found, relevant, tie_rule, chosen, refused)
+        for label, (_, pool, refused) in zip(labels, pools, strict=True)
+    ]
+    if subset is not None:
+        sources.append(file_source(subset, "motions that enter"))
     configuration = {
         "protocol": protocol,
         "protocol source": found.source,
         "positives": used,
         "ties": tie_rule,
         **({"threshold": threshold} if limit is not None else {}),
-        **({"similarity": compared} if _embedded(runs) else {}),
+        **({"similarity": compared} if _embedded(runs) and not model else {}),
+        **({"similarity": "the model's own"} if model else {}),
         "gain": "binary, log2 discount",
         "units": "R@K and nDCG@K in percent, MedR from 1",
     }
-    _tell(runs, configuration, [p for p in (*files, text, motion, subset) if p], out, as_json)
+    _tell(runs, configuration, sources, out, as_json)
 
 
-def _labels(files: list[Path], names: list[str]) -> list[tuple[str, str]]:
+def _torch_device(device: str) -> str:
+    return "cpu" if device == "numpy" else device
+
+
+def _labels(known: list[str], names: list[str]) -> list[tuple[str, str]]:
     from corpus.problems import InputError
 
-    if names and len(names) != len(files):
-        raise InputError(f"--name: expected {len(files)}, one for each file, got {len(names)}")
-    words = names or [file.stem for file in files]
+    if names and len(names) != len(known):
+        raise InputError(f"--name: expected {len(known)}, one for each file, got {len(names)}")
+    words = names or known
     pairs = []
     for word in words:
         trainset, slash, method = word.rpartition("/")
@@ -178,6 +226,7 @@ def _run(
     positives: Positives | None,
     ties: Ties,
     subset: list[str] | None,
+    refused: tuple[Dropped, ...],
 ) -> Run:
     from metrics.retrieval_protocols import granularity_settings, run_protocol
     from metrics.retrieval_report import WHOLE, Run
@@ -195,7 +244,7 @@ def _run(
             )
     if not any(found is whole for found in settings.values()):
         settings[WHOLE] = whole
-    return Run(label[1], label[0], settings, used, dropped)
+    return Run(label[1], label[0], settings, used, (*refused, *dropped))
 
 
 def _embedded(runs: list[Run]) -> bool:
@@ -207,18 +256,18 @@ def _embedded(runs: list[Run]) -> bool:
 def _tell(
     runs: list[Run],
     configuration: dict[str, Any],
-    files: list[Path],
+    sources: list[Source],
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from metrics.results import file_source, write_result
+    from metrics.results import write_result
     from metrics.retrieval_report import retrieval_result
     from motionjury import __version__
 
     result = retrieval_result(
         runs,
         configuration=configuration,
-        sources=[file_source(path, "scores or embeddings") for path in files],
+        sources=sources,
         tool_version=__version__,
     )
     page = None if out is None else write_result(result, out)
