@@ -74,6 +74,12 @@ def stride_command(
             show_default="higher in wide files, else it must be said",
         ),
     ] = None,
+    likelihood: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name of a file whose scores are caption likelihoods (Table 5 a); repeat."
+        ),
+    ] = None,
     ties: Annotated[str, typer.Option(help="What a tie earns: half or strict (nothing).")] = "half",
     controls: Annotated[int, typer.Option(min=1, max=1000, help="Unrelated motions an item.")] = 8,
     resamples: Annotated[
@@ -104,7 +110,7 @@ def stride_command(
     choice = cast("Ties", ties)
     release = _release(paths)
     tasks = None if release is None else _tasks(release)
-    run = StrideRun(tasks, choice, controls, resamples, seed, higher_is_better)
+    run = StrideRun(tasks, choice, controls, resamples, seed, higher_is_better, likelihood)
     if pairs is not None:
         _write_pairs(run, pairs)
         return
@@ -127,7 +133,7 @@ def stride_command(
             models += run.from_models(opened, library, cache_folder(workspace))
         if not models:
             raise InputError("a release needs --model or --scores; --pairs lists what to score")
-    _refuse_repeats([m.name for m in models])
+    _refuse_names([m.name for m in models], likelihood or ())
     record = stride_record(
         models,
         {
@@ -155,10 +161,13 @@ def _named(text: str) -> tuple[str, Path]:
     return Path(text).stem, Path(text)
 
 
-def _refuse_repeats(names: list[str]) -> None:
+def _refuse_names(names: list[str], likelihoods: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two models are called {name!r}; name them with NAME=FILE")
+    for name in likelihoods:
+        if name not in names:
+            raise InputError(f"--likelihood: expected one of {', '.join(names)}, got {name!r}")
 
 
 def _release(paths: list[str]) -> Path | None:

@@ -31,9 +31,12 @@ class StrideRun:
         resamples: int,
         seed: int,
         higher_is_better: bool | None,
+        likelihoods: Sequence[str] | None = None,
     ) -> None:
+        """Keep the options; see ``score_stride.stride_command``."""
         self.tasks, self.ties, self.controls = tasks, ties, controls
         self.resamples, self.seed, self.higher_is_better = resamples, seed, higher_is_better
+        self.likelihoods = likelihoods or ()
 
     def from_file(self, name: str, path: Path) -> StrideModel:
         """Score a file of scores or choices."""
@@ -55,13 +58,15 @@ class StrideRun:
                     file=str(path),
                 )
             source = read_pair_scores(path, name, self.higher_is_better)
-            return self._from_source(source, source.knows_mirrored(), file=path)
+            return self._from_source(
+                source, source.knows_mirrored(), kind=self._kind(name), file=path
+            )
         found: StrideFile = read_stride_scores(
             path, higher_is_better=self.higher_is_better, ties=self.ties, tasks=self.tasks
         )
         return StrideModel(
             name=name,
-            kind="choices" if found.choices else "evaluator",
+            kind="choices" if found.choices else self._kind(name),
             result=self._result(found.given),
             keys=found.given.keys,
             grids=found.grids,
@@ -150,6 +155,9 @@ class StrideRun:
             ),
             dropped=scored.dropped,
         )
+
+    def _kind(self, name: str) -> Kind:
+        return "likelihood" if name in self.likelihoods else "evaluator"
 
     def _result(self, given: Credits) -> StrideResult:
         from metrics.stride_cells import score_stride

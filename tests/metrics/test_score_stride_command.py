@@ -122,6 +122,18 @@ def test_several_models_are_marked_and_written(tmp_path):
     assert r"\underline{$0.500" in latex
 
 
+def test_likelihoods_stand_in_a_table_of_their_own(tmp_path):
+    write(tmp_path / "m2t.csv")
+    write(tmp_path / "tmr.csv")
+    run("m2t.csv", "tmr.csv", "--likelihood", "m2t", "--out", "out")
+    shown = (tmp_path / "out" / "stride_likelihood.csv").read_text(encoding="utf-8")
+    assert "m2t" in shown
+    assert "tmr" not in shown
+    assert "m2t" not in (tmp_path / "out" / "stride.csv").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="--likelihood: expected one of m2t"):
+        run("m2t.csv", "--likelihood", "other")
+
+
 def test_mirror_grids_of_a_file(tmp_path):
     rows = [r + (",0,2" if "mirror" in r else ",0,0") for r in ROWS]
     found = as_json(write(tmp_path / "s.csv", rows, f"{HEAD},s_mpc,s_mpcp"), "--out", "out")

@@ -1,11 +1,15 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.stride import AXES, STRUCTURAL_AXES
+from evaluators.vectors import cosine
 from metrics.stride import StrideKey, StrideScores, credits_of, credits_of_choices, delta
 from metrics.stride_cells import score_stride
+from tests.shared_data import shared
 
 
 def keys(n=12, corpus="humanml3d", axes=AXES):
@@ -218,6 +222,29 @@ def test_no_unrelated_motion_is_undefined_with_a_reason():
     found = cell(score_stride(credits_of(scores)), "temporal_order")
     assert found.bias is found.delta is found.gpr is None
     assert found.reasons["bias"] == "no_unrelated_motion_for_1_of_2_items"
+
+
+def test_strict_accuracy_is_chronologically_accurate_retrieval():
+    # Recorded from ChronAccRet's retrieval_shuffle.py (commit 9b29a45): ties are wrong, clips with
+    # one event do not count.
+    case = np.load(shared("cases/oracles/car/toy_n8.npz"), allow_pickle=False)
+    expected = json.loads(shared("cases/oracles/car/toy_n8.json").read_text())["expected"]
+    rows = np.flatnonzero(case["n_events"] > 1)
+    scores = StrideScores(
+        keys=keys(len(rows), axes=("temporal_order",)),
+        matched=np.column_stack(
+            [
+                np.diag(cosine(case[name][rows], case["motion"][rows]))
+                for name in ("text", "shuffled_text")
+            ]
+        ).astype(float),
+        item=np.zeros(0, dtype=np.int64),
+        control=np.zeros((0, 2)),
+    )
+    found = cell(score_stride(credits_of(scores, "strict"), ties="strict"), "temporal_order")
+    assert found.n == expected["items_counted"]
+    assert found.acc == pytest.approx(expected["CAR"])
+    assert found.tie_rate == pytest.approx(expected["ties"] / 7)
 
 
 def test_choices_give_delta_but_no_gpr():
