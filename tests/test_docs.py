@@ -27,7 +27,8 @@ CLIPS = ("0027", "0028", "0033", "0034", "0065", "0066", "0021", "0022")
 
 HOME_FILES = (
     "ratings.csv", "scores.csv", "answers.csv", "captions.jsonl", "joints.npy", "clip.bvh",
-    "stride.csv", "other.csv",
+    "stride.csv", "other.csv", "retrieval.npz", "other.npz", "text.npy", "motion.npy",
+    "reference.npy",
 )  # fmt: skip
 """Files of the reader's own that the documents speak of."""
 
@@ -49,6 +50,26 @@ def write_humanml3d(folder: Path) -> None:
         np.save(folder / "new_joints" / f"{number:06d}.npy", made.motion.resampled(20).positions)
         lines = [f"{caption.text}#a/DET#0.0#0.0" for caption in made.captions]
         (folder / "texts" / f"{number:06d}.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_vectors(folder: Path) -> None:
+    """Write scores and embeddings of texts and motions."""
+    rng = np.random.default_rng(0)
+    motion = rng.standard_normal((120, 8))
+    np.save(folder / "motion.npy", motion)
+    np.save(folder / "text.npy", motion + rng.standard_normal(motion.shape))
+    np.save(folder / "reference.npy", rng.standard_normal((90, 8)))
+    names = np.array([f"m{i}" for i in range(40)])
+    for file in ("retrieval.npz", "other.npz"):
+        np.savez(
+            folder / file,
+            scores=rng.standard_normal((120, 40)),
+            text_ids=np.array([f"{name}#{k}" for name in names for k in range(3)]),
+            motion_ids=names,
+            text_motion=np.repeat(names, 3),
+            granularity=np.array(["concise", "standard", "fine"] * 40),
+            higher_is_better=True,
+        )
 
 
 @pytest.fixture
@@ -88,6 +109,7 @@ def home(tmp_path, monkeypatch) -> Path:
     ]
     for name in ("stride.csv", "other.csv"):
         (tmp_path / name).write_text("\n".join([head, *items]) + "\n")
+    write_vectors(tmp_path)
     walk = demo_corpus()[0].motion
     np.save(tmp_path / "joints.npy", walk.resampled(20).positions[:20])
     (tmp_path / "clip.bvh").write_text(bvh.document())
