@@ -225,7 +225,8 @@ def read_checkpoint(path: Path, *, trust: bool = False) -> Any:
     if path.suffix == ".safetensors":
         return _read_safetensors(path)
     try:
-        return torch.load(path, map_location="cpu", weights_only=not trust)
+        with torch.serialization.safe_globals(_numbers()):
+            return torch.load(path, map_location="cpu", weights_only=not trust)
     except pickle.UnpicklingError as error:
         why = " ".join(str(error).split())
         if not trust and ("Unsupported" in why or "WeightsUnpickler" in why):
@@ -294,6 +295,14 @@ def fingerprint(files: Mapping[str, Path], options: Mapping[str, object]) -> str
     for name, value in sorted(options.items()):
         digest.update(f"{name}={value}\n".encode())
     return digest.hexdigest()
+
+
+def _numbers() -> list[Any]:
+    """Return the names by which a checkpoint may hold a single number of numpy, a loss say."""
+    from numpy._core.multiarray import scalar
+
+    kinds = [type(np.dtype(name)) for name in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "?")]
+    return [(scalar, "numpy.core.multiarray.scalar"), scalar, np.dtype, *kinds]
 
 
 def _read_safetensors(path: Path) -> dict[str, Tensor]:

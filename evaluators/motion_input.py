@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.adapters import as_humanml3d, humanml3d_features
+from corpus.adapters import humanml3d_features
+from corpus.features import recover_joints
 from corpus.motion import Motion
 
 
 def body_joints(motion: Motion) -> NDArray[np.float32]:
-    """Return a motion as (T, 22, 3) joints at 20 fps; other skeletons through the adapter.
+    """Return a motion as the (T - 1, 22, 3) joints of HumanML3D's ``new_joints``, 20 fps.
+
+    Those are what its features give back: the template's body, on the floor, facing +Z at first.
+    A mirrored, reversed or foreign motion gets that form too.
 
     Raises:
-        InputError: As ``corpus.adapters.as_humanml3d``.
+        InputError: As ``corpus.adapters.humanml3d_features``.
     """
-    return as_humanml3d(motion).positions
+    return recover_joints(humanml3d_features(motion))
 
 
 def body_features(motion: Motion) -> NDArray[np.float32]:

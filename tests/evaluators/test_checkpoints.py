@@ -177,6 +177,16 @@ def test_python_objects_are_not_loaded_without_trust(tmp_path: Path) -> None:
     assert touched.exists()
 
 
+def test_a_number_of_numpy_beside_the_tensors_is_no_python_object(tmp_path: Path) -> None:
+    state = {**layouts.tensors({"a": (2,)}), "loss": np.float64(0.5), "epoch": np.int64(3)}
+    assert saved(state, tmp_path / "x.pt").keys == ("a",)
+    state["name"] = np.array(Trap(tmp_path / "touched"), dtype=object)
+    torch.save(state, tmp_path / "y.pt")
+    with pytest.raises(InputError, match="--trust"):
+        read_weights(tmp_path / "y.pt")
+    assert not (tmp_path / "touched").exists()
+
+
 def test_a_plain_pickle_in_place_of_a_checkpoint_is_not_run(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
     (tmp_path / "t.pt").write_bytes(pickle.dumps(Trap(touched)))

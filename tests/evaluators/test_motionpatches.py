@@ -9,11 +9,13 @@ import torch
 from corpus.motion import Motion
 from corpus.problems import InputError
 from evaluators.checkpoints import read_weights
+from evaluators.motion_input import body_joints
 from evaluators.motionpatches import MotionPatches
 from evaluators.protocol import EmbeddingModel
 from evaluators.sgar import CHAINS, MOTION_HEAD
 from evaluators.text.wordpiece import WordPieces
 from tests.evaluators import layouts, reference
+from tests.shared_data import shared
 
 PATCHES_ORDER = ("right leg", "left leg", "torso", "right arm", "left arm")
 SGAR_ORDER = ("right arm", "left arm", "torso", "right leg", "left leg")
@@ -98,6 +100,21 @@ def test_motions_are_taken_at_20_fps_and_only_the_logit_scale_is_left_over(opene
     np.testing.assert_allclose(rows[0], rows[1], rtol=0, atol=1e-5)
     assert np.abs(rows[0] - rows[2]).max() > 1e-3
     assert model.unused == ()
+
+
+def test_joints_come_as_humanml3d_keeps_them() -> None:
+    folder = shared("data/motions/humanml3d_sample/new_joints")
+    kept = np.load(folder / "012314.npy")
+    motion = Motion(positions=kept, fps=20)
+    found = body_joints(motion)
+    assert found.shape == (169, 22, 3)
+    assert np.abs(found - kept[:-1]).max() < 0.01
+    turned = Motion(positions=kept @ np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]]) + 2.0, fps=20)
+    assert np.abs(body_joints(turned) - found).max() < 1e-3
+    # Backwards it would start facing elsewhere; it is turned to +Z as every clip is.
+    reversed_start = body_joints(motion.time_reversed())[0]
+    assert abs(reversed_start[0, [0, 2]]).max() < 1e-5
+    assert reversed_start[1, 0] > reversed_start[2, 0]
 
 
 def test_a_skeleton_without_these_joints_is_refused(opened) -> None:
