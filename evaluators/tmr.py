@@ -5,7 +5,9 @@ Also TEMOS trained in TMR's repository (``model=temos``), which has the same lay
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -186,7 +188,7 @@ def open_as(files: ModelFiles, name: str) -> Tmr:
     from evaluators.text.vectors import open_vectors
 
     vectors = open_vectors(files.get("vectors"), files.get("bert"), device=files.device)
-    heads = files.number("heads", 4)
+    heads = files.number("heads", _configured_heads(files.get("config")))
     mark = fingerprint(
         files.hashed("checkpoint", "motion_encoder", "text_encoder", "mean", "std"),
         {"tokens": vectors.fingerprint, "heads": heads, "name": name},
@@ -201,6 +203,27 @@ def open_as(files: ModelFiles, name: str) -> Tmr:
         device=files.device,
         fingerprint=mark,
     )
+
+
+def _configured_heads(config: Path | None) -> int:
+    """Return the attention heads a run's ``config.json`` names; 4 where it names none."""
+    if config is None:
+        return 4
+    try:
+        found = json.loads(config.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"expected JSON: {error}", file=str(config)) from error
+    for key in ("model", "motion_encoder", "num_heads"):
+        found = found.get(key) if isinstance(found, dict) else None
+    if found is None:
+        return 4
+    if not isinstance(found, int) or found < 1:
+        raise InputError(
+            f"expected a whole number above 0, got {found!r}",
+            file=str(config),
+            place="model.motion_encoder.num_heads",
+        )
+    return found
 
 
 def _weights(files: ModelFiles) -> Weights:

@@ -236,6 +236,25 @@ def test_a_last_ckpt_does_where_there_are_no_last_weights(tmp_path: Path) -> Non
     np.testing.assert_array_equal(first.embed_texts(["sits"]), second.embed_texts(["sits"]))
 
 
+def test_tmrs_heads_come_from_its_config(tmp_path: Path) -> None:
+    write_tmr(tmp_path)
+    four = open_model("tmr", tmp_path)
+    config = {"model": {"motion_encoder": {"num_heads": 2}}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    two = open_model("tmr", tmp_path)
+    named = open_model("tmr", tmp_path, options={"heads": "4"})
+    rows = [m.embed_motions([layouts.motion()]) for m in (four, two, named)]  # type: ignore[union-attr]
+    assert np.abs(rows[0] - rows[1]).max() > 1e-4
+    np.testing.assert_array_equal(rows[0], rows[2])
+    assert four.fingerprint == named.fingerprint != two.fingerprint
+    config["model"]["motion_encoder"]["num_heads"] = 0
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(
+        InputError, match=r"config\.json: model\.motion_encoder\.num_heads: expected"
+    ):
+        open_model("tmr", tmp_path)
+
+
 def test_an_edited_motion_never_gets_the_features_of_the_one_it_was_made_from(
     tmp_path: Path,
 ) -> None:

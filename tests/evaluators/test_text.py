@@ -210,8 +210,7 @@ TEXTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_word_pieces_equal_the_librarys(text: str, tmp_path: Path) -> None:
+def check_pieces(text: str) -> None:
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     vocabulary = {piece: k for k, piece in enumerate(layouts.PIECES)}
     theirs = tokenizers.Tokenizer(
@@ -220,6 +219,16 @@ def test_word_pieces_equal_the_librarys(text: str, tmp_path: Path) -> None:
     theirs.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
     theirs.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     assert pieces().ids(text)[1:-1] == theirs.encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_word_pieces_equal_the_librarys(text: str) -> None:
+    check_pieces(text)
+
+
+@given(st.text(st.sampled_from("awalkspersonjumping .,'-éÅß人$^\t\u00a0\u2028\u200d\x07Ⅷ½_0")))
+def test_word_pieces_equal_the_librarys_on_any_text(text: str) -> None:
+    check_pieces(text)
 
 
 def test_a_vocabulary_without_marks_is_refused(tmp_path: Path) -> None:
@@ -246,13 +255,18 @@ def test_byte_pairs_merge_the_earliest_learned_first(tmp_path: Path) -> None:
     assert long[-1] == pairs.end
 
 
-def test_byte_pairs_equal_the_librarys(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def both_byte_pairs(tmp_path_factory: pytest.TempPathFactory):
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    pairs = BytePairs.read(layouts.write_merges(tmp_path / "m.gz"))
+    pairs = BytePairs.read(layouts.write_merges(tmp_path_factory.mktemp("bpe") / "m.gz"))
     vocabulary = {piece: k for k, piece in enumerate(pairs._pieces)}
-    theirs = transformers.CLIPTokenizer(vocab=vocabulary, merges=list(layouts.MERGES))
-    for text in ("a person walks left, then jumps!", "it's THE 2nd walking-left", "café", "x"):
-        assert pairs.ids(text) == theirs(text)["input_ids"], text
+    return pairs, transformers.CLIPTokenizer(vocab=vocabulary, merges=list(layouts.MERGES))
+
+
+@given(st.text(st.sampled_from("walkleftingTH .,'!-_sdmé人0129\n"), max_size=40))
+def test_byte_pairs_equal_the_librarys(both_byte_pairs, text: str) -> None:
+    pairs, theirs = both_byte_pairs
+    assert pairs.ids(text) == theirs(text)["input_ids"]
 
 
 def test_broken_merges_are_refused(tmp_path: Path) -> None:
