@@ -115,18 +115,21 @@ def generation_result(
 
 def _columns(settings: Settings, suites: Mapping[str, Suite], ranked: bool) -> tuple[Column, ...]:
     matching_up = settings.distance == "cosine"
-    wanted = [Column(name=n, better="higher", decimals=3, marked=ranked) for n in _SHARES]
+    wanted = [
+        Column(name=n, better="higher", decimals=3, plus_minus=True, marked=ranked) for n in _SHARES
+    ]
     wanted += [
         Column(
             name=settings.matching,
             better="higher" if matching_up else "lower",
             decimals=3,
+            plus_minus=True,
             marked=ranked,
         ),
-        Column(name="FID", better="lower", decimals=3, marked=ranked),
-        Column(name="Diversity", decimals=3),
-        Column(name=REFERENCE_DIVERSITY, title="of the reference", decimals=3),
-        Column(name="MultiModality", decimals=3),
+        Column(name="FID", better="lower", decimals=3, plus_minus=True, marked=ranked),
+        Column(name="Diversity", decimals=3, plus_minus=True),
+        Column(name=REFERENCE_DIVERSITY, title="of the reference", decimals=3, plus_minus=True),
+        Column(name="MultiModality", decimals=3, plus_minus=True),
     ]
     asked = {
         name

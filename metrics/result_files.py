@@ -115,7 +115,7 @@ def _latex_number(found: Cell | None, column: Column) -> str:
         return "--"
     if found.ci is None:
         return f"${found.value:z.{column.decimals}f}$"
-    if abs(found.ci[0] + found.ci[1] - 2 * found.value) < 1e-9 * max(1.0, abs(found.value)):
+    if column.plus_minus:
         half = (found.ci[1] - found.ci[0]) / 2
         return f"${found.value:z.{column.decimals}f}^{{\\pm {half:.{column.decimals}f}}}$"
     low, high = (f"{end:z.{column.decimals}f}" for end in found.ci)

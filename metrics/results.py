@@ -51,6 +51,8 @@ class Column(Frozen):
     """``%`` for shares in percent; empty for plain numbers and proportions."""
     spanner: str = ""
     """Heading above neighbouring columns, e.g. ``Text-to-motion``."""
+    plus_minus: bool = False
+    """Whether intervals are symmetric by their making, and printed as ± half their width."""
     marked: bool = True
     """Whether best and second best are marked, where ``better`` says which end is good."""
 

@@ -201,17 +201,19 @@ def as_interface(measured: Measured) -> dict[str, dict[str, object]]:
 
     Returns:
         By direction: each metric (null where undefined), ``n`` queries, ``without_relevant``,
-        ``tie_rate``, and ``reasons`` where something is null.
+        ``tie_rate``, ``reasons`` where something is null, ``intervals`` where there are any.
     """
     shaped: dict[str, dict[str, object]] = {}
     for name in DIRECTIONS:
         cells: Mapping[str, Cell] = measured.metrics[name]
         reasons = {metric: found.reason for metric, found in cells.items() if found.value is None}
+        intervals = {m: list(found.ci) for m, found in cells.items() if found.ci is not None}
         shaped[name] = {
             **{metric: found.value for metric, found in cells.items()},
             "n": measured.queries[name],
             "without_relevant": measured.left_out[name],
             "tie_rate": measured.tie_rate[name],
             **({"reasons": reasons} if reasons else {}),
+            **({"intervals": intervals} if intervals else {}),
         }
     return shaped

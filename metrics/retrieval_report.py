@@ -53,6 +53,8 @@ def retrieval_result(
     configuration: dict[str, Any],
     sources: Sequence[Source],
     tool_version: str,
+    seed: int | None = None,
+    not_run: Mapping[str, str] | None = None,
 ) -> Result:
     """Collect the results of one or several models.
 
@@ -61,6 +63,8 @@ def retrieval_result(
         configuration: Options in force.
         sources: Files, in the order of the runs.
         tool_version: Version of MotionJury.
+        seed: Of the resamples, where there are any.
+        not_run: What was not run, and why.
 
     Returns:
         Table 1 (settings × methods), Table 2 (trainsets × methods on the whole pool) where
@@ -93,6 +97,8 @@ def retrieval_result(
         n_unit=f"texts × {len(first.pool.motion_ids):,} motions",
         dropped=tuple(dict.fromkeys(entry for run in runs for entry in _dropped(run))),
         notes=tuple(notes),
+        seed=seed,
+        not_run=dict(not_run or {}),
         tool_version=tool_version,
     )
 

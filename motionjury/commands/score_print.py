@@ -113,6 +113,6 @@ def _number(found: Cell | None, column: Column) -> str:
     if found.ci is None:
         return text
     low, high = found.ci
-    if abs(low + high - 2 * found.value) < 1e-9 * max(1.0, abs(found.value)):
+    if column.plus_minus:
         return f"{text} ± {(high - low) / 2:.{column.decimals}f}"
     return f"{text} ({low:z.{column.decimals}f} … {high:z.{column.decimals}f})"

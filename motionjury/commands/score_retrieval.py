@@ -15,8 +15,8 @@ from motionjury.commands.score_selfcheck import (
 from motionjury.options import JsonOption, WorkspaceOption, print_json
 
 if TYPE_CHECKING:
-    from metrics.results import Dropped, Result, Source
-    from metrics.retrieval import Pool
+    from metrics.results import Dropped, Result
+    from metrics.retrieval import Measured, Pool
     from metrics.retrieval_protocols import Protocol
     from metrics.retrieval_ranks import Ties
     from metrics.retrieval_relevance import Positives
@@ -105,6 +105,13 @@ def retrieval_command(
     device: Annotated[
         str, typer.Option(help="auto (a GPU where there is one), numpy, cpu or cuda.")
     ] = "auto",
+    resamples: Annotated[
+        int,
+        typer.Option(
+            min=0, max=100_000, help="Resamples of the motions behind intervals; 0: none."
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
     higher_is_better: DirectionOption = None,
     file: FileOption = None,
     option: ModelOptionOption = None,
@@ -118,13 +125,16 @@ def retrieval_command(
     Example: `motionjury score retrieval scores.npz --ties average --json`
     """
     from corpus.problems import InputError
-    from metrics.results import file_source
+    from metrics.results import file_source, write_result
     from metrics.retrieval_files import read_embedding_pool, read_pool
     from metrics.retrieval_protocols import PROTOCOLS
     from metrics.retrieval_ranks import TIES
     from metrics.retrieval_relevance import POSITIVES
+    from metrics.retrieval_report import retrieval_result
     from metrics.retrieval_scores import SIMILARITIES
+    from motionjury import __version__
     from motionjury.choices import one_of
+    from motionjury.commands.score_print import print_result
 
     found = PROTOCOLS[one_of(protocol, PROTOCOLS, "--protocol")]
     relevant = None if positives is None else one_of(positives, POSITIVES, "--positives")
@@ -168,7 +178,7 @@ def retrieval_command(
         pools.append((path.stem, pool, ()))
     labels = _labels([name for name, _, _ in pools], names or [])
     runs = [
-        _run(pool, label, found, relevant, tie_rule, chosen, refused)
+        _run(pool, label, found, relevant, tie_rule, chosen, refused, resamples, seed)
         for label, (_, pool, refused) in zip(labels, pools, strict=True)
     ]
     if subset is not None:
@@ -181,10 +191,33 @@ def retrieval_command(
         **({"threshold": threshold} if limit is not None else {}),
         **({"similarity": compared} if _embedded(runs) and not model else {}),
         **({"similarity": "the model's own"} if model else {}),
+        **(
+            {"intervals": f"95 % percentile, {resamples} resamples of motions (ours)"}
+            if resamples and found.batch is None
+            else {}
+        ),
         "gain": "binary, log2 discount",
         "units": "R@K and nDCG@K in percent, MedR from 1",
     }
-    _tell(runs, configuration, sources, out, as_json)
+    drawn = seed if resamples and found.batch is None else None
+    lacking = (
+        {"intervals": "metrics of batches are averaged, there is nothing to resample"}
+        if resamples and found.batch is not None
+        else {}
+    )
+    result = retrieval_result(
+        runs,
+        configuration=configuration,
+        sources=sources,
+        tool_version=__version__,
+        seed=drawn,
+        not_run=lacking,
+    )
+    page = None if out is None else write_result(result, out)
+    if as_json:
+        print_json(_as_json(runs, result))
+    else:
+        print_result(result, page)
 
 
 def _torch_device(device: str) -> str:
@@ -227,21 +260,26 @@ def _run(
     ties: Ties,
     subset: list[str] | None,
     refused: tuple[Dropped, ...],
+    resamples: int,
+    seed: int,
 ) -> Run:
+    from metrics.retrieval_intervals import with_intervals
     from metrics.retrieval_protocols import granularity_settings, run_protocol
     from metrics.retrieval_report import WHOLE, Run
 
-    whole, used, dropped = run_protocol(
-        pool, protocol, positives=positives, ties=ties, subset=subset
-    )
+    def measured(part: Pool, apply: Protocol) -> tuple[Measured, Pool, tuple[Dropped, ...]]:
+        found, used, dropped = run_protocol(
+            part, apply, positives=positives, ties=ties, subset=subset
+        )
+        if resamples and apply.batch is None:
+            found = with_intervals(found, used, resamples=resamples, seed=seed)
+        return found, used, dropped
+
+    whole, used, dropped = measured(pool, protocol)
     settings = {}
     if not protocol.first_text:
         for name, part in granularity_settings(used).items():
-            settings[name] = (
-                whole
-                if part is used
-                else run_protocol(part, protocol, positives=positives, ties=ties)[0]
-            )
+            settings[name] = whole if part is used else measured(part, protocol)[0]
     if not any(found is whole for found in settings.values()):
         settings[WHOLE] = whole
     return Run(label[1], label[0], settings, used, (*refused, *dropped))
@@ -251,32 +289,6 @@ def _embedded(runs: list[Run]) -> bool:
     from metrics.retrieval_scores import EmbeddingScores
 
     return any(isinstance(run.pool.scores, EmbeddingScores) for run in runs)
-
-
-def _tell(
-    runs: list[Run],
-    configuration: dict[str, Any],
-    sources: list[Source],
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    from metrics.results import write_result
-    from metrics.retrieval_report import retrieval_result
-    from motionjury import __version__
-
-    result = retrieval_result(
-        runs,
-        configuration=configuration,
-        sources=sources,
-        tool_version=__version__,
-    )
-    page = None if out is None else write_result(result, out)
-    if as_json:
-        print_json(_as_json(runs, result))
-        return
-    from motionjury.commands.score_print import print_result
-
-    print_result(result, page)
 
 
 def _as_json(runs: list[Run], result: Result) -> dict[str, Any]:
@@ -293,7 +305,16 @@ def _as_json(runs: list[Run], result: Result) -> dict[str, Any]:
         entry["dropped"] = [row.model_dump() for row in run.dropped]
         models.append(entry)
     about = result.model_dump(
-        mode="json", include={"configuration", "sources", "item_set", "notes", "tool_version"}
+        mode="json",
+        include={
+            "configuration",
+            "sources",
+            "item_set",
+            "notes",
+            "not_run",
+            "seed",
+            "tool_version",
+        },
     )
     if len(models) == 1:
         return {**models[0], **about}

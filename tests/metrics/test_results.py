@@ -27,7 +27,7 @@ from metrics.results import (
 )
 
 COLUMNS = (
-    Column(name="R@1", better="higher", unit="%", spanner="Text-to-motion"),
+    Column(name="R@1", better="higher", unit="%", plus_minus=True, spanner="Text-to-motion"),
     Column(name="MedR", better="lower", decimals=1, spanner="Text-to-motion"),
     Column(name="Diversity", decimals=3),
 )

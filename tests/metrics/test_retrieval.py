@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from corpus.problems import InputError
 from metrics.retrieval import DIRECTIONS, Measured, Pool, retrieve
+from metrics.retrieval_intervals import with_intervals
 from metrics.retrieval_protocols import MIXED, PROTOCOLS, granularity_settings, run_protocol
 from metrics.retrieval_ranks import TIES, rank_both
 from metrics.retrieval_relevance import relevant_pairs, similar_texts
@@ -285,3 +286,25 @@ def test_tmr_takes_the_first_text_of_each_motion() -> None:
 def test_bad_embeddings_are_refused(text: np.ndarray, motion: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):
         embedding_scores(text, motion)
+
+
+def test_intervals_are_those_of_resampled_motions() -> None:
+    rng = np.random.default_rng(0)
+    owners = np.repeat(np.arange(60), 3)
+    scores = rng.standard_normal((180, 60))
+    scores[np.arange(180), owners] += 2
+    whole = pool(MatrixScores(scores), owners)
+    found = with_intervals(retrieve(whole), whole, resamples=400, seed=1)
+    draws = np.random.default_rng(1).multinomial(60, np.full(60, 1 / 60), size=400)
+    best = found.ranks[0].best
+    for metric, statistic in (
+        ("R@5", lambda ranks: 100 * (ranks < 5).mean()),
+        ("MedR", lambda ranks: np.median(ranks) + 1),
+    ):
+        values = [statistic(np.repeat(best, np.repeat(counts, 3))) for counts in draws]
+        wanted = np.quantile(values, (0.025, 0.975))
+        assert found.metrics["text_to_motion"][metric].ci == pytest.approx(tuple(wanted))
+    for cells in found.metrics.values():
+        for cell in cells.values():
+            assert cell.ci is not None
+            assert cell.ci[0] <= cell.value <= cell.ci[1]

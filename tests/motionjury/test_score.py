@@ -101,6 +101,17 @@ def test_positives_and_ties_are_options(scores: Path) -> None:
     assert hopeful["text_to_motion"] == own["text_to_motion"]
 
 
+def test_intervals_are_given_where_something_can_be_resampled(scores: Path) -> None:
+    found = as_json("score", "retrieval", scores, "--resamples", 50, "--seed", 3)
+    low, high = found["text_to_motion"]["intervals"]["R@1"]
+    assert low <= found["text_to_motion"]["R@1"] <= high
+    assert "intervals" in found["settings"]["fine"]["motion_to_text"]
+    assert found["seed"] == 3
+    batches = as_json("score", "retrieval", scores, "--protocol", "tmr-guo", "--resamples", 50)
+    assert "intervals" not in batches["text_to_motion"]
+    assert "averaged" in batches["not_run"]["intervals"]
+
+
 def test_retrieval_from_embeddings(tmp_path: Path) -> None:
     motion = np.random.default_rng(0).standard_normal((50, 8))
     np.save(tmp_path / "t.npy", motion + 0.1)
