@@ -61,7 +61,8 @@ def member(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[Any] | No
             offset = stream.tell()
             if dtype.kind not in "biufUS":
                 raise InputError(
-                    f"{name}: expected plain numbers or texts, got {dtype}", file=str(path)
+                    f"{name}: expected plain numbers or texts (dtype=str), got {dtype}",
+                    file=str(path),
                 )
             size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
             if offset + size != entry.file_size:

@@ -269,6 +269,8 @@ def embedding_scores(
     same = _repeats(text), _repeats(motion)
     if similarity == "euclidean":
         text, motion = _halved(text, one_last=True), _halved(motion, one_last=False)
+    if device not in ("auto", "numpy"):
+        _refuse_absent(device)
     if device == "auto":
         device = _gpu() if len(text) * len(motion) >= WORTH_A_GPU else "numpy"
     return EmbeddingScores(text, motion, *same, device)
@@ -318,6 +320,16 @@ def _first_of(keys: NDArray[Any]) -> Ints:
     _, first, back = np.unique(keys, return_index=True, return_inverse=True)
     firsts: Ints = first[back].astype(np.int64)
     return firsts
+
+
+def _refuse_absent(device: str) -> None:
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0][:120]
+        raise InputError(f"device {device!r} cannot be used: {reason}") from error
 
 
 def _gpu() -> str:

@@ -156,14 +156,21 @@ def _from_files(
                     f"row {row}: text {one!r} stands beside motion {other!r}",
                     file=str(given["motion embeddings"]),
                 )
-    suite = evaluate(
-        arrays["text embeddings"],
-        arrays["motion embeddings"],
-        reference=arrays.get("reference embeddings"),
-        repeats=arrays.get("repeated generations"),
-        fid_motion=arrays.get("motion embeddings for FID"),
-        settings=settings,
-    )
+    try:
+        suite = evaluate(
+            arrays["text embeddings"],
+            arrays["motion embeddings"],
+            reference=arrays.get("reference embeddings"),
+            repeats=arrays.get("repeated generations"),
+            fid_motion=arrays.get("motion embeddings for FID"),
+            settings=settings,
+        )
+    except InputError as error:
+        reason = error.problem.reason
+        guilty = next((path for name, path in given.items() if reason.startswith(f"{name}:")), None)
+        if guilty is None:
+            raise
+        raise InputError(reason, file=str(guilty)) from error
     motion = given["motion embeddings"]
     name = motion.stem if motion is not None else ""
     result = generation_result(

@@ -77,7 +77,10 @@ def test_texts_belong_to_motions_of_the_same_position_unless_said(tmp_path: Path
             "2 not finite, the first is -inf at text 'b#0'",
         ),
         ({"scores": SCORES[0]}, "expected a matrix of numbers"),
-        ({"scores": SCORES.astype(object)}, "expected plain numbers or texts, got object"),
+        (
+            {"scores": SCORES.astype(object)},
+            "expected plain numbers or texts (dtype=str), got object",
+        ),
         ({"scores": None}, "no array 'scores', only higher_is_better, motion_ids"),
         ({"text_ids": None}, "no array 'text_ids'"),
         ({"text_ids": np.array(["a#0", "b#0", "a#0"])}, "text_ids: 'a#0' stands twice, at 0 and 2"),

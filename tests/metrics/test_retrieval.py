@@ -308,3 +308,8 @@ def test_intervals_are_those_of_resampled_motions() -> None:
         for cell in cells.values():
             assert cell.ci is not None
             assert cell.ci[0] <= cell.value <= cell.ci[1]
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="device 'warp' cannot be used"):
+        embedding_scores(np.ones((2, 3)), np.ones((2, 3)), device="warp")

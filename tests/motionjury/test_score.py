@@ -197,6 +197,12 @@ def test_bad_generation_options_are_refused(
     assert message in str(refused.value)
 
 
+def test_a_row_with_nan_is_named_with_its_file(embeddings: list[object], tmp_path: Path) -> None:
+    np.save(tmp_path / "motion.npy", np.where(np.arange(330)[:, None] == 9, np.nan, 1.0))
+    with pytest.raises(InputError, match=r"motion.npy: motion embeddings: row 9 holds NaN"):
+        run("score", "generation", *embeddings)
+
+
 def test_rows_that_belong_to_different_clips_are_refused(tmp_path: Path) -> None:
     array = np.random.default_rng(0).standard_normal((40, 3))
     ids = np.array([f"m{i}" for i in range(40)])
