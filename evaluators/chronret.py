@@ -12,7 +12,7 @@ from corpus.problems import InputError
 from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
 from evaluators.motion_input import body_features
 from evaluators.tmr import MaskedMotion
-from evaluators.vectors import Vectors, cosine, device_of, in_batches
+from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
@@ -97,7 +97,7 @@ class ChronRet:
             seen = mask.to(self._device)
             return self._text(self._bert(ids.to(self._device), seen), seen)[:, 0]
 
-        return in_batches([len(row) for row in rows], BATCH, encode, self._motion.width)
+        return in_batches([len(row) for row in rows], BATCH, encode, self._motion.width, near=NEAR)
 
     def embed_motions(self, motions: Sequence[Motion]) -> Vectors:
         """Return (N, D); joints become features first. 224 frames are read."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from corpus.problems import InputError
 from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
 from evaluators.motion_input import body_joints
-from evaluators.vectors import Vectors, cosine, device_of, in_batches
+from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -124,7 +124,7 @@ class MotionPatches:
             states = self._text(ids.to(self._device), mask.to(self._device))
             return self._text_out(states[:, 0])
 
-        return in_batches([len(row) for row in rows], 4 * BATCH, encode, self.width)
+        return in_batches([len(row) for row in rows], 4 * BATCH, encode, self.width, near=NEAR)
 
     def embed_motions(self, motions: Sequence[Motion]) -> Vectors:
         """Return (N, D); 224 frames at 20 fps are read.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from corpus.problems import InputError
 from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
 from evaluators.tmr import BATCH
-from evaluators.vectors import Vectors, cosine, device_of, in_batches, padded
+from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches, padded
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
@@ -142,7 +142,7 @@ class SnapMoGen:
             tokens, mask = padded([rows[k] for k in batch])
             return self._text(tokens.to(self._device), mask.to(self._device))[:, 0]
 
-        return in_batches([len(row) for row in rows], BATCH, encode, self.width)
+        return in_batches([len(row) for row in rows], BATCH, encode, self.width, near=NEAR)
 
     def embed_motions(self, motions: Sequence[Motion]) -> Vectors:
         """Return (N, D) of motions whose features were given.
@@ -203,7 +203,7 @@ class SnapMoGen:
             before, behind = self._motion.both(frames.to(self._device), mask.to(self._device))
             return (before if raw else behind)[:, 0]
 
-        return in_batches([len(clip) for clip in features], BATCH, encode, self.width)
+        return in_batches([len(clip) for clip in features], BATCH, encode, self.width, near=NEAR)
 
     def similarity(self, text_embeddings: Vectors, motion_embeddings: Vectors) -> Vectors:
         """Return the cosines, (N_texts, N_motions)."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from corpus.problems import InputError
 from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
 from evaluators.motion_input import body_features
-from evaluators.vectors import Vectors, cosine, device_of, in_batches, padded
+from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches, padded
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -85,7 +85,7 @@ class MaskedMotion:
             frames, mask = padded(rows)
             return self._encoder(frames.to(self._device), mask.to(self._device))[:, 0]
 
-        return in_batches([len(clip) for clip in features], BATCH, encode, self.width)
+        return in_batches([len(clip) for clip in features], BATCH, encode, self.width, near=NEAR)
 
 
 class Tmr:
@@ -149,7 +149,7 @@ class Tmr:
             tokens, mask = padded([rows[k] for k in batch])
             return self._text(tokens.to(self._device), mask.to(self._device))[:, 0]
 
-        return in_batches([len(row) for row in rows], BATCH, encode, self._motion.width)
+        return in_batches([len(row) for row in rows], BATCH, encode, self._motion.width, near=NEAR)
 
     def embed_motions(self, motions: Sequence[Motion]) -> Vectors:
         """Return (N, D); joints become features first. Any length is read."""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import torch
 
 Vectors = NDArray[np.float32]
+NEAR = 0.85
+"""``near`` of encoders that mask what is padded (ours)."""
 _ROWS = 4096
 
 
@@ -25,15 +27,21 @@ def device_of(name: str = "auto") -> torch.device:
 
 
 def in_batches(
-    lengths: Sequence[int], size: int, encode: Callable[[list[int]], Any], width: int
+    lengths: Sequence[int],
+    size: int,
+    encode: Callable[[list[int]], Any],
+    width: int,
+    *,
+    near: float = 0.0,
 ) -> Vectors:
     """Encode items of like length together and put the rows back in order.
 
     Args:
         lengths: Length of each item; long ones come first, so that memory is tried at once.
-        size: Items encoded together.
+        size: Items encoded together at most.
         encode: Given positions of items, returns their vectors as a torch tensor (n, ``width``).
         width: Width of a vector.
+        near: As for ``batches``.
 
     Returns:
         (N, width) float32 in the order of ``lengths``; (0, width) for none.
@@ -42,16 +50,29 @@ def in_batches(
 
     found = np.zeros((len(lengths), width), dtype=np.float32)
     with torch.inference_mode():
-        for batch in batches(lengths, size):
+        for batch in batches(lengths, size, near=near):
             found[batch] = encode(batch).float().cpu().numpy()
     return found
 
 
-def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Yield the positions of items, longest first, ``size`` at a time."""
+def batches(lengths: Sequence[int], size: int, *, near: float = 0.0) -> Iterator[list[int]]:
+    """Yield the positions of items, longest first.
+
+    Args:
+        lengths: Length of each item.
+        size: Positions yielded together at most.
+        near: Share of a batch's longest length that its shortest has at least; what is padded up
+            to the longest costs as much as what is there.
+    """
     order = sorted(range(len(lengths)), key=lambda k: -lengths[k])
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
+    batch: list[int] = []
+    for place in order:
+        if batch and (len(batch) == size or lengths[place] < near * lengths[batch[0]]):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def padded(rows: Sequence[NDArray[Any]], length: int | None = None) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from corpus.problems import InputError
 from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.text.wordpiece import WordPieces
-from evaluators.vectors import batches, device_of
+from evaluators.vectors import NEAR, batches, device_of
 
 TokenRows = NDArray[np.float32]
 _BATCH = 128
@@ -230,7 +230,7 @@ def hidden_states(
 
     found: list[TokenRows] = [np.zeros((0, 0), dtype=np.float32)] * len(ids)
     with torch.inference_mode():
-        for batch in batches([len(row) for row in ids], _BATCH):
+        for batch in batches([len(row) for row in ids], _BATCH, near=NEAR):
             width = max(len(ids[k]) for k in batch)
             tokens = torch.full((len(batch), width), pad, dtype=torch.long)
             mask = torch.zeros((len(batch), width), dtype=torch.bool)
