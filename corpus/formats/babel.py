@@ -23,6 +23,9 @@ SPLITS = ("train", "val", "test", "extra_train", "extra_val")
 PAST_END_S = 0.25
 """Seconds a segment may reach past the stated duration before it is refused (ours)."""
 
+MOST_SIGNS = 500
+"""Most signs of a label; a longer one is refused (ours)."""
+
 _A_DAY_S = 86_400
 
 
@@ -83,7 +86,7 @@ def amass_key(path: str) -> str:
     """
     parts = [part for part in path.strip().replace("\\", "/").split("/") if part not in ("", ".")]
     if len(parts) < 3:
-        raise ValueError(f"expected archive/dataset/…/file, got {path!r}")
+        raise ValueError(f"expected archive/dataset/…/file, got {path!r:.120}")
     name = "/".join(parts[1:]).casefold().replace(" ", "_")
     for ending in (".npz", ".npy"):
         name = name.removesuffix(ending)
@@ -150,16 +153,25 @@ def read_babel(path: Path) -> tuple[list[BabelSequence], list[Problem]]:
 
 def _entries(file: Path) -> list[tuple[str, Any]]:
     """Return the members of the file's object, double names included."""
+    text = read_text(file)
     try:
-        found = json.loads(read_text(file), object_pairs_hook=_Pairs)
+        found = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         raise InputError(f"expected JSON, got: {error}", file=str(file)) from error
     except RecursionError as error:
         raise InputError("expected BABEL, got JSON nested too deep", file=str(file)) from error
+    except ValueError as error:
+        # Python reads no whole number of more than 4300 digits.
+        raise InputError("expected BABEL, got a number too long", file=str(file)) from error
     if not isinstance(found, _Pairs):
         got = type(found).__name__
         raise InputError(f"expected a JSON object by sequence id, got {got}", file=str(file))
-    return found.pairs
+    return [(_printable(sid), entry) for sid, entry in found.pairs]
+
+
+def _printable(text: str) -> str:
+    """Return a text that can be written as UTF-8: JSON may hold halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class _Pairs(dict[str, Any]):
@@ -177,7 +189,7 @@ def _sequence(sid: str, entry: Any, file: Path) -> tuple[BabelSequence, list[Pro
     if not isinstance(path, str):
         raise InputError(f"feat_p: expected the path of an AMASS file, got {path!r:.40}")
     try:
-        key = amass_key(path)
+        key = amass_key(_printable(path))
     except ValueError as error:
         raise InputError(f"feat_p: {error}") from error
     duration = _seconds(entry, "dur")
@@ -230,6 +242,8 @@ def _segment(row: Any, duration: float, timed: bool, *, alone: bool) -> Segment:
     label = row.get("proc_label") or raw
     if not isinstance(label, str):
         raise InputError(f"proc_label: expected text, got {label!r:.40}")
+    if len(label) > MOST_SIGNS:
+        raise InputError(f"proc_label: expected at most {MOST_SIGNS} signs, got {len(label)}")
     label = clean_caption(label)
     categories = row.get("act_cat") or []
     if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
@@ -241,8 +255,8 @@ def _segment(row: Any, duration: float, timed: bool, *, alone: bool) -> Segment:
         raise InputError(f"expected end_t within the {duration:g} s of the motion, got {last:g} s")
     return Segment(
         label=label.casefold(),
-        raw=clean_caption(raw) if isinstance(raw, str) and raw.strip() else label,
-        categories=tuple(categories),
+        raw=clean_caption(raw[:MOST_SIGNS]) if isinstance(raw, str) and raw.strip() else label,
+        categories=tuple(_printable(name) for name in categories),
         start=first,
         end=min(last, duration),
         timed=timed or alone,

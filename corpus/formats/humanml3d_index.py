@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.items import Frozen
@@ -84,15 +85,11 @@ def read_index(folder: Path) -> tuple[Index, list[Problem]]:
     if not found:
         raise InputError("expected index.csv of HumanML3D, found none", file=str(folder))
     file = found[0]
-    reader = csv.DictReader(io.StringIO(read_text(file)))
-    if missing := [name for name in _COLUMNS if name not in (reader.fieldnames or ())]:
-        got = ", ".join(reader.fieldnames or ()) or "none"
-        raise InputError(f"expected columns {', '.join(missing)}, got {got}", file=str(file))
     rows: list[IndexRow] = []
     problems: list[Problem] = []
     seen: dict[str, int] = {}
     elsewhere = 0
-    for record in reader:
+    for line, record in _records(file):
         try:
             row = _row(record)
             if row is None:
@@ -100,11 +97,12 @@ def read_index(folder: Path) -> tuple[Index, list[Problem]]:
                 continue
             if row.name in seen:
                 raise InputError(f"id {row.name} stands in line {seen[row.name]} too")
-            seen[row.name] = reader.line_num
+            seen[row.name] = line
             rows.append(row)
         except InputError as error:
-            place = f"line {reader.line_num}"
-            problems.append(Problem(file=str(file), place=place, reason=error.problem.reason))
+            problems.append(
+                Problem(file=str(file), place=f"line {line}", reason=error.problem.reason)
+            )
     return Index(file=str(file), rows=tuple(rows), elsewhere=elsewhere), problems
 
 
@@ -120,6 +118,27 @@ def texts_folder(folder: Path) -> Path:
     raise InputError("expected a folder texts (unpack texts.zip), found none", file=str(folder))
 
 
+def _records(file: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
+    """Read the lines of the index, each with its number.
+
+    Raises:
+        InputError: A column is missing, or the file is no CSV.
+    """
+    # Ends of lines as any system writes them, and blanks after a comma.
+    text = io.StringIO(read_text(file), newline=None)
+    reader = csv.DictReader(text, skipinitialspace=True)
+    try:
+        given = reader.fieldnames or ()
+        if missing := [name for name in _COLUMNS if name not in given]:
+            got = ", ".join(given)[:200] or "none"
+            raise InputError(f"expected columns {', '.join(missing)}, got {got}", file=str(file))
+        for record in reader:
+            yield reader.line_num, record
+    except csv.Error as error:
+        place = f"line {reader.line_num}"
+        raise InputError(f"expected CSV, got: {error}", file=str(file), place=place) from error
+
+
 def _row(record: dict[str, str | None]) -> IndexRow | None:
     source, name = (record["source_path"] or "").strip(), (record["new_name"] or "").strip()
     if "humanact12" in source.casefold():
@@ -133,7 +152,7 @@ def _row(record: dict[str, str | None]) -> IndexRow | None:
     try:
         first, last = (int(float(record[c] or "")) for c in ("start_frame", "end_frame"))
     except (ValueError, OverflowError) as error:
-        got = f"{record['start_frame']!r} and {record['end_frame']!r}"
+        got = f"{record['start_frame']!r:.30} and {record['end_frame']!r:.30}"
         raise InputError(f"expected frame numbers, got {got}") from error
     if not 0 <= first < last:
         raise InputError(f"expected 0 <= start_frame < end_frame, got {first} and {last}")

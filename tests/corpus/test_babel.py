@@ -90,6 +90,7 @@ def test_overlapping_segments_are_kept(tmp_path):
         ({**label("walk", 1, 2), "proc_label": 3}, "proc_label: expected text, got 3"),
         ({**label("walk", 1, 2), "act_cat": "walk"}, "act_cat: expected a list of names"),
         ("walk", "expected a label object, got str"),
+        (label("walk " * 200, 1, 2), "proc_label: expected at most 500 signs, got 1000"),
     ],
 )
 def test_a_bad_segment_is_refused_by_name_and_the_rest_goes_on(tmp_path, row, reason):
@@ -98,6 +99,17 @@ def test_a_bad_segment_is_refused_by_name_and_the_rest_goes_on(tmp_path, row, re
     assert [s.label for s in sequence.segments] == ["sit"]
     assert problem.line().startswith(f"{folder / 'train.json'}: sid 17, frame_ann label 1: ")
     assert reason in problem.reason
+
+
+def test_halves_of_surrogate_pairs_do_not_reach_a_report(tmp_path):
+    name = "KIT/KIT/3/\ud800_poses.npz"
+    row = label("\ud800 walk", 0, 1, cats=("walk\ud83d",))
+    folder = write(tmp_path, **{"\udfff1": entry(name, frame=[row, label("sit", 3, 2)])})
+    (sequence,), (problem,) = read_babel(folder)
+    assert (sequence.sid, sequence.amass) == ("?1", "kit/3/?")
+    assert (sequence.segments[0].label, sequence.segments[0].categories) == ("walk", ("walk?",))
+    assert problem.line().encode()
+    assert sequence.model_dump_json()
 
 
 def test_a_segment_a_little_past_the_end_is_cut(tmp_path):
@@ -122,6 +134,18 @@ def test_a_bad_sequence_is_refused_by_name(tmp_path, bad, reason):
     assert [s.sid for s in sequences] == ["good"]
     assert problem.place == "sid bad"
     assert reason in problem.reason
+
+
+def test_a_number_too_long_for_a_number_is_said(tmp_path):
+    (tmp_path / "train.json").write_text('{"1": {"dur": ' + "9" * 5000 + "}}")
+    with pytest.raises(InputError, match="expected BABEL, got a number too long"):
+        read_babel(tmp_path)
+    (tmp_path / "val.json").write_text(json.dumps({"1": entry()}))
+    (tmp_path / "test.json").write_bytes("{}".encode("utf-16"))
+    (sequence,), problems = read_babel(tmp_path)
+    assert sequence.split == "val"
+    assert ["number too long" in p.reason for p in problems] == [True, False]
+    assert "expected UTF-8" in problems[1].reason
 
 
 def test_an_id_or_a_motion_given_twice_is_refused(tmp_path):
@@ -212,11 +236,24 @@ def test_bad_rows_of_the_index_are_refused_by_line(tmp_path):
     assert texts_folder(tmp_path) == tmp_path / "HumanML3D" / "texts"
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_the_index_is_read_whatever_its_line_ends_and_blanks(tmp_path, end):
+    lines = ["source_path, start_frame, end_frame, new_name", "./p/KIT/3/a.npy, 0, 100, 1.npy", ""]
+    (tmp_path / "index.csv").write_text(end.join(lines), newline="")
+    index, problems = read_index(tmp_path)
+    assert [(row.name, row.amass, row.end) for row in index.rows] == [("1", "kit/3/a", 5.0)]
+    assert problems == []
+
+
 def test_an_index_that_is_none_says_so(tmp_path):
     with pytest.raises(InputError, match="expected index.csv of HumanML3D, found none"):
         read_index(tmp_path)
     (tmp_path / "index.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="expected columns source_path, start_frame"):
+        read_index(tmp_path)
+    head = "source_path,start_frame,end_frame,new_name"
+    (tmp_path / "index.csv").write_text(f"{head}\n{'x' * 200_000},0,1,a\n")
+    with pytest.raises(InputError, match="line 1: expected CSV, got: field larger"):
         read_index(tmp_path)
     with pytest.raises(InputError, match="expected a folder texts"):
         texts_folder(tmp_path)
