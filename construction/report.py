@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -13,6 +14,13 @@ from benchmarks.items import SCHEMA_VERSION, Benchmark, Frozen, Item
 from construction.stages import StageUse
 
 TEMPLATE = "report.html.j2"
+NAMES: dict[Benchmark, str] = {
+    "stride": "STRIDE",
+    "nextmotionqa": "NextMotionQA",
+    "mrbench": "MRBench",
+    "t2mbench": "T2MBench",
+}
+"""Names of the benchmarks as their papers write them."""
 FLAGS = "flags"
 """Parameter of an item's provenance with the reasons why a person should look at it first."""
 
@@ -169,7 +177,8 @@ def write_report(report: DraftReport, rejected: Iterable[Rejected], folder: Path
     Args:
         report: The record.
         rejected: Every refused candidate, in the order to be listed.
-        folder: Where; made if it is not there, files of an earlier run are replaced.
+        folder: Where; made if it is not there. Files of an earlier run are replaced, and tables
+            and figures that this run has not are removed. A table without rows makes no file.
 
     Returns:
         Path of the page.
@@ -180,18 +189,33 @@ def write_report(report: DraftReport, rejected: Iterable[Rejected], folder: Path
     import pandas as pd
 
     folder.mkdir(parents=True, exist_ok=True)
+    tables = {name: rows for name, rows in report.tables.items() if rows}
+    written = {f"{name}.csv" for name in tables} | {f"{f.name}.svg" for f in report.figures}
+    for name in _written_before(folder) - written:
+        (folder / name).unlink(missing_ok=True)
     plain = report.model_dump(mode="json", exclude={"figures": {"__all__": {"svg"}}})
     text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     with (folder / "rejected.jsonl").open("w", encoding="utf-8") as listed:
         listed.writelines(refusal.model_dump_json() + "\n" for refusal in rejected)
-    for name, rows in report.tables.items():
-        pd.DataFrame(rows).to_csv(folder / f"{name}.csv", index=False)
+    for name, rows in tables.items():
+        pd.DataFrame(rows, dtype=object).to_csv(folder / f"{name}.csv", index=False)
     for figure in report.figures:
         (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
     page = folder / "report.html"
     page.write_text(render_report(report), encoding="utf-8")
     return page
+
+
+def _written_before(folder: Path) -> set[str]:
+    """Return names of the tables and figures that an earlier run wrote."""
+    try:
+        before = json.loads((folder / "report.json").read_bytes())
+        tables, figures = list(before["tables"]), [figure["name"] for figure in before["figures"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    names = [f"{name}.csv" for name in tables] + [f"{name}.svg" for name in figures]
+    return {name for name in names if re.fullmatch(r"\w+\.(csv|svg)", name)}
 
 
 def render_report(report: DraftReport) -> str:
@@ -210,9 +234,28 @@ def render_report(report: DraftReport) -> str:
     started = datetime.fromtimestamp(report.started, UTC).strftime("%Y-%m-%d %H:%M UTC")
     return environment.get_template(TEMPLATE).render(
         report=report,
+        name=NAMES.get(report.benchmark, report.benchmark),
+        numeric={key: _numeric(rows) for key, rows in report.tables.items()},
+        shown=_shown,
         keys=keys,
         started=started,
         svg=Markup,
         planned=any(row.planned is not None for row in report.cells),
         concerned=any(row.not_applicable for row in report.cells),
+    )
+
+
+def _shown(value: object) -> object:
+    """Return a value as a table shows it: nothing for None, three decimals at most."""
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    return "" if value is None else value
+
+
+def _numeric(rows: Sequence[dict[str, Any]]) -> frozenset[str]:
+    """Return the columns that hold nothing but numbers."""
+    return frozenset(
+        column
+        for column in (rows[0] if rows else ())
+        if all(isinstance(row.get(column), int | float | None) for row in rows)
     )

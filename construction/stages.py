@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.items import Frozen
 from llm.ask import Event, LanguageModel
@@ -36,6 +36,19 @@ class StageUse(Frozen):
     """US dollars spent; null where a price is unknown."""
 
 
+class Spender(Protocol):
+    """Something beside the stages that draws on the budget of a run."""
+
+    calls: int
+    """HTTP requests made so far."""
+    spent: Usage
+    """Tokens used so far."""
+
+    @property
+    def usd(self) -> float | None:
+        """US dollars spent so far; None where a price is unknown."""
+
+
 class Stages:
     """The language models of one run, by stage; a stage without one is not asked."""
 
@@ -63,6 +76,7 @@ class Stages:
         self._tell = tell
         self._replies: dict[str, list[Reply[Any]]] = {}
         self._used: dict[str, tuple[int, Usage]] = {}
+        self._others: list[Spender] = []
 
     def has(self, stage: str) -> bool:
         """Return whether a model is named for a stage."""
@@ -100,7 +114,7 @@ class Stages:
             self.estimates.setdefault(stage, []).append(model.estimate(requests, schema))
             replies = _from_cache(model, requests, schema)
         else:
-            model.budget = self._left()
+            model.budget = self.left()
             replies = model.ask_many(requests, schema, progress)
         used_calls, used = self._used.get(stage, (0, Usage(prompt=0, completion=0)))
         more = Usage(
@@ -129,7 +143,11 @@ class Stages:
             )
         return uses
 
-    def _left(self) -> Budget:
+    def share(self, other: Spender) -> None:
+        """Count what another uses against the budget of the run."""
+        self._others.append(other)
+
+    def left(self) -> Budget:
         """Return what the run may still use.
 
         A stage without a known price spends nothing that could be counted in dollars;
@@ -141,12 +159,11 @@ class Stages:
             cost(usage, self._models[name].settings) for name, (_, usage) in self._used.items()
         )
         usd = sum(value or 0.0 for value in spent)
-        most = self._budget
-        return Budget(
-            calls=None if most.calls is None else max(most.calls - calls, 0),
-            tokens=None if most.tokens is None else max(most.tokens - tokens, 0),
-            usd=None if most.usd is None else max(most.usd - usd, 0.0),
-        )
+        for other in self._others:
+            calls += other.calls
+            tokens += other.spent.prompt + other.spent.completion
+            usd += other.usd or 0.0
+        return self._budget.less(calls=calls, tokens=tokens, usd=usd)
 
 
 def _from_cache(

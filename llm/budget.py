@@ -29,6 +29,14 @@ class Budget(Frozen):
     calls: int | None = Field(default=None, ge=0)
     """HTTP requests, repeated attempts and repair turns included."""
 
+    def less(self, *, calls: int, tokens: int, usd: float) -> Budget:
+        """Return what is left after so much was used; never below nothing."""
+        return Budget(
+            calls=None if self.calls is None else max(self.calls - calls, 0),
+            tokens=None if self.tokens is None else max(self.tokens - tokens, 0),
+            usd=None if self.usd is None else max(self.usd - usd, 0.0),
+        )
+
 
 class Estimate(Frozen):
     """What a run would ask, before anything is sent."""

@@ -151,7 +151,7 @@ def embedder(
     corpus: Sequence[str] | None = None,
     settings: LlmSettings | None = None,
     cache: Path | None = None,
-    budget: Budget | None = None,
+    budget: Budget | Callable[[], Budget] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TextEmbedder:
     """Return the embedder a specification names.
@@ -161,7 +161,7 @@ def embedder(
         corpus: Texts that TF-IDF is fitted on; None fits on the first texts embedded.
         settings: Endpoint of ``endpoint:MODEL``; its own model is not asked.
         cache: Folder where an endpoint's vectors are kept; None keeps none.
-        budget: The most an endpoint may use.
+        budget: The most an endpoint may use, or a function that says what is left.
         tell: Told in one line when an endpoint is asked again or a run stops.
 
     Returns:

@@ -84,7 +84,7 @@ class EndpointEmbedder:
         settings: LlmSettings,
         cache: Path | None = None,
         *,
-        budget: Budget | None = None,
+        budget: Budget | Callable[[], Budget] | None = None,
         tell: Callable[[str], None] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
@@ -93,7 +93,8 @@ class EndpointEmbedder:
         Args:
             settings: Endpoint and limits; ``model`` is the embedding model.
             cache: Folder where vectors are kept; None keeps none.
-            budget: The most it may use, all texts together.
+            budget: The most it may use, all texts together; or a function that says what is left,
+                where others draw on the same budget.
             tell: Told in one line of waits and of the end of a run.
             environ: Environment that holds the key; the process's own by default.
         """
@@ -178,13 +179,10 @@ class EndpointEmbedder:
 
     def _left(self) -> Budget:
         """Return what may still be used."""
-        most, tokens = self._budget, self.spent.prompt + self.spent.completion
-        usd = cost(self.spent, self._settings) or 0.0
-        return Budget(
-            calls=None if most.calls is None else max(most.calls - self.calls, 0),
-            tokens=None if most.tokens is None else max(most.tokens - tokens, 0),
-            usd=None if most.usd is None else max(most.usd - usd, 0.0),
-        )
+        if not isinstance(self._budget, Budget):
+            return self._budget()
+        tokens = self.spent.prompt + self.spent.completion
+        return self._budget.less(calls=self.calls, tokens=tokens, usd=self.usd or 0.0)
 
     async def _work(
         self,

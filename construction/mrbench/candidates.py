@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from construction.report import Rejected
+from construction.text.held_out import motion_group
 from corpus.clips import Caption, Clip
-
-_TWIN = re.compile(r"(?P<corpus>.*:)?M(?P<number>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +21,6 @@ class Candidate:
     """Its motion."""
     group: str
     """Id shared by motions that are one: the clip, its mirrored twin, its copies."""
-
-
-def twin_key(clip_id: str) -> str:
-    """Return the id of a motion without the mark of its mirrored twin.
-
-    HumanML3D names the mirror image of ``012314`` ``M012314`` (Guo et al. 2022).
-
-    >>> twin_key("humanml3d:M012314"), twin_key("M7"), twin_key("synthetic:March")
-    ('humanml3d:012314', '7', 'synthetic:March')
-    """
-    found = _TWIN.fullmatch(clip_id)
-    return f"{found['corpus'] or ''}{found['number']}" if found else clip_id
 
 
 def motion_groups(clips: Iterable[Clip]) -> dict[str, str]:
@@ -61,7 +47,7 @@ def motion_groups(clips: Iterable[Clip]) -> dict[str, str]:
     ids: list[str] = []
     for clip in clips:
         ids.append(clip.id)
-        for shared in (f"twin\0{twin_key(clip.id)}", f"hash\0{clip.content_hash}", _file(clip)):
+        for shared in (f"twin\0{motion_group(clip)}", f"hash\0{clip.content_hash}", _file(clip)):
             parent[root(shared)] = root(f"clip\0{clip.id}")
     members: dict[str, list[str]] = defaultdict(list)
     for clip_id in ids:
@@ -70,13 +56,14 @@ def motion_groups(clips: Iterable[Clip]) -> dict[str, str]:
 
 
 def gather(
-    clips: Sequence[Clip], captions: Iterable[Caption]
+    clips: Sequence[Clip], captions: Iterable[Caption], beyond: Iterable[Clip] = ()
 ) -> tuple[list[Candidate], list[Rejected], dict[str, str]]:
     """Bring captions together with their motions.
 
     Args:
         clips: Clips; of several with one id the first counts.
         captions: Their captions.
+        beyond: Further clips, which make no candidate: what is one motion with them is so here.
 
     Returns:
         Candidates by clip and caption id; what was refused (a clip id that came twice, a caption
@@ -89,7 +76,7 @@ def gather(
             refused.append(_refusal(clip.id, "duplicate_clip", "the clip id came twice"))
             continue
         known[clip.id] = clip
-    groups = motion_groups(known.values())
+    groups = motion_groups({c.id: c for c in (*beyond, *known.values())}.values())
     seen: set[str] = set()
     found: list[Candidate] = []
     for caption in captions:
@@ -151,4 +138,6 @@ def _file(clip: Clip) -> str:
 
 
 def _refusal(source: str, code: str, reason: str, text: str = "") -> Rejected:
-    return Rejected(source=source, cell={}, stage="rule", code=code, reason=reason, text=text)
+    return Rejected(
+        source=source, cell=cell_of(None), stage="gather", code=code, reason=reason, text=text
+    )

@@ -73,7 +73,8 @@ def draft_mrbench(
     stages: Stages | None = None,
     settings: MrbenchSettings | None = None,
     *,
-    benchmark_clips: Iterable[str] = (),
+    beyond: Iterable[Clip] = (),
+    earlier: Iterable[Item] = (),
     tell: Callable[[str], None] | None = None,
 ) -> MrbenchDraft:
     """Draft MRBench: filter, file, balance, verify, rewrite, hold out the rest.
@@ -90,7 +91,9 @@ def draft_mrbench(
         frames: Draws the frames of a motion; used only where a model looks at them.
         stages: Language models.
         settings: Options; the paper's and ours by default.
-        benchmark_clips: Clip ids of items drafted before: no training pair shows their motions.
+        beyond: Clips that are not drafted from; their twins and copies are one motion with them.
+        earlier: Items drafted before: no training pair shows their motions, and what was drafted
+            with the same seed is taken first, so that a run that ended early goes on with it.
         tell: Told in one line how far the run is.
 
     Returns:
@@ -108,8 +111,9 @@ def draft_mrbench(
         )
     started = time.time()
     models, say = stages or Stages(), tell or (lambda line: None)
-    candidates, rejected, groups = gather(clips, captions)
-    earlier = {groups[clip_id] for clip_id in benchmark_clips if clip_id in groups}
+    candidates, rejected, groups = gather(clips, captions, beyond)
+    before = list(earlier)
+    shown = {groups[i.payload["clip_id"]] for i in before if i.payload["clip_id"] in groups}
     asked = _limited(candidates, chosen)
     kept, by_rule = rule_filter(asked, chosen.limits)
     scored, by_score, scores = score_captions(kept, models, chosen.min_score)
@@ -124,11 +128,12 @@ def draft_mrbench(
         most=chosen.max_per_category,
         near=chosen.near,
         seed=chosen.seed,
+        first=_captions_of(before, chosen.seed),
     )
     rejected += [*by_rule, *by_score, *unfiled, *drawn.refused]
     made = [finisher.made[f.candidate.caption.id] for f in drawn.accepted]
     items = items_of(made)
-    training = held_out(filed, made, rejected, earlier)
+    training = held_out(filed, made, rejected, shown)
     report = summarise(
         items=items,
         made=made,
@@ -145,13 +150,20 @@ def draft_mrbench(
         },
         seed=chosen.seed,
         least=chosen.min_per_category,
-        asked=len(asked),
+        asked=asked,
         stopped=drawn.stopped,
         notes=_embedding_notes(compare),
         started=started,
         tool_version=tool_version(),
     )
     return MrbenchDraft(tuple(items), tuple(rejected), tuple(training), report)
+
+
+def _captions_of(items: Iterable[Item], seed: int) -> frozenset[str]:
+    """Return the captions that items drafted with a seed were made from."""
+    said = (item.provenance for item in items)
+    found = (each.parameters.get("caption_id") for each in said if each.seed == seed)
+    return frozenset(str(caption) for caption in found if caption is not None)
 
 
 def _embedding_notes(compare: TextEmbedder) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ taken is passed over; where that one then fails, it comes up again.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -93,6 +93,10 @@ class _Category:
             return filed
         return None
 
+    def begins_with(self, captions: Collection[str]) -> bool:
+        """Return whether the next candidate is one of these captions."""
+        return bool(self._queue) and self._queue[0].candidate.caption.id in captions
+
     def give_back(self, filed: Filed) -> None:
         """Note that a candidate taken has failed: those passed over for it come up again."""
         at = self._taken.index(filed)
@@ -151,6 +155,7 @@ def draw_pool(
     most: int,
     near: float = NEAR,
     seed: int = 0,
+    first: Collection[str] = (),
 ) -> Drawn:
     """Draw a balanced benchmark from filed candidates.
 
@@ -165,13 +170,14 @@ def draw_pool(
         near: Cosine from which two captions are taken for the same, unless they differ in side,
             direction, order or count.
         seed: Seed of the order.
+        first: Ids of captions that come before all others, e.g. those an earlier run took.
 
     Returns:
         Who was drawn, who was refused, and why it ended early, if it did: a batch of which no
         candidate got a usable answer ends the draw.
     """
     pools: dict[str, list[Filed]] = defaultdict(list)
-    for each in sorted(filed, key=lambda f: _order(f, seed)):
+    for each in sorted(filed, key=lambda f: _order(f, seed, first)):
         pools[each.category.fine].append(each)
     categories = {name: _Category(pools[name], embedder, near) for name in sorted(pools)}
     used: set[str] = set()
@@ -179,7 +185,7 @@ def draw_pool(
     refused: list[Rejected] = []
     stopped = ""
     while not stopped:
-        batch = _next_batch(categories, accepted, used, most)
+        batch = _next_batch(categories, accepted, used, most, first)
         if not batch:
             break
         outcomes = process(batch)
@@ -206,14 +212,17 @@ def _next_batch(
     accepted: dict[str, list[Filed]],
     used: set[str],
     most: int,
+    first: Collection[str],
 ) -> list[Filed]:
-    """Take candidates from the categories in turn, those with the fewest first."""
+    """Take candidates from the categories in turn, those with the fewest first.
+
+    Before that, those of ``first``, or another category could take their motion.
+    """
     batch: list[Filed] = []
     have = {name: len(found) for name, found in accepted.items()}
     open_names = [name for name in categories if have[name] < most]
-
     while open_names and len(batch) < BATCH:
-        open_names.sort(key=lambda name: have[name])
+        open_names.sort(key=lambda name: (not categories[name].begins_with(first), have[name]))
         name = open_names[0]
         drawn = categories[name].draw(used)
         if drawn is None:
@@ -227,9 +236,10 @@ def _next_batch(
     return batch
 
 
-def _order(filed: Filed, seed: int) -> tuple[bool, bool, str]:
+def _order(filed: Filed, seed: int, first: Collection[str]) -> tuple[bool, bool, bool, str]:
     # A category that was only guessed comes after those that are sure, and a caption that the
     # corpus marks as short or long after those of the usual length.
     caption = filed.candidate.caption
     marked = caption.granularity not in (None, "standard")
-    return filed.by == "first_rule", marked, seeded_order(seed, caption.id)
+    late = caption.id not in first
+    return late, filed.by == "first_rule", marked, seeded_order(seed, caption.id)

@@ -10,9 +10,9 @@ from typing import Any
 from benchmarks.items import Frozen
 from benchmarks.mrbench import Granularity
 from benchmarks.taxonomy import Taxonomy
-from construction.mrbench.candidates import twin_key
 from construction.mrbench.classify import RuleMatcher
 from construction.mrbench.lengths import word_count
+from construction.text.held_out import twin_key
 
 TOP = (1, 3, 5, 10, 20, 50)
 """Numbers of categories whose cumulative share is tabulated."""
@@ -150,12 +150,13 @@ def _share(rows: Sequence[Described], holds: Mapping[str, bool]) -> float | None
 
 def _filed(by_motion: Mapping[str, Sequence[Described]], taxonomy: Taxonomy) -> list[str]:
     matcher = RuleMatcher(taxonomy)
+    names = {category.fine.casefold(): category.fine for category in taxonomy.categories}
     found: list[str] = []
     for rows in by_motion.values():
         votes: Counter[str] = Counter()
         for row in rows:
             if row.category is not None:
-                votes[row.category] += 1
+                votes[names.get(row.category.casefold(), row.category)] += 1
             elif fits := matcher.match(row.text):
                 votes[fits[0].fine] += 1
         if votes:

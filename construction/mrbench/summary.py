@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.items import Item, Provenance
 from benchmarks.mrbench import GRANULARITIES
 from benchmarks.taxonomy import Taxonomy
+from construction.mrbench.candidates import Candidate
 from construction.mrbench.classify import Filed
 from construction.mrbench.lengths import Trio
 from construction.mrbench.statistics import Described, corpus_statistics
@@ -19,6 +20,9 @@ from construction.report import DraftReport, Rejected, count_cells, flags
 from construction.sampling import same_text
 from construction.stages import Stages
 from llm.outcome import same_model_warning
+
+if TYPE_CHECKING:
+    from construction.mrbench.held_out import TrainingPair
 
 _WITHOUT = {
     "score": "no model is named for it: captions passed the rule filter only",
@@ -48,14 +52,14 @@ def summarise(
     made: Sequence[Made],
     filed: Sequence[Filed],
     rejected: Sequence[Rejected],
-    training: Sequence[object],
+    training: Sequence[TrainingPair],
     taxonomy: Taxonomy,
     stages: Stages,
     answers: Sequence[Alignment],
     settings: dict[str, Any],
     seed: int,
     least: int,
-    asked: int,
+    asked: Sequence[Candidate],
     stopped: str,
     notes: Sequence[str],
     started: float,
@@ -82,8 +86,9 @@ def summarise(
         tool_version: Version of MotionJury.
 
     Returns:
-        The report. ``tables`` holds ``categories``, ``supplement``, ``statistics`` (Figure 2 of the
-        drafted sets) and, where pairs were verified, ``alignment``.
+        The report. ``tables`` holds ``captions`` (what became of each), ``categories``,
+        ``supplement``, ``statistics`` (Figure 2 of the drafted sets) and, where pairs were
+        verified, ``alignment``.
     """
     described = [
         Described(
@@ -98,6 +103,7 @@ def summarise(
     found = corpus_statistics(described, taxonomy)
     categories = _categories(taxonomy, filed, made, least)
     tables = {
+        "captions": _fates(asked, made, rejected, training),
         "categories": categories,
         "supplement": [row for row in categories if row["missing"]],
         "statistics": found.rows(),
@@ -105,24 +111,59 @@ def summarise(
     if answers:
         tables["alignment"] = [alignment_scores(answers)._asdict()]
     not_run = {stage: why for stage, why in _WITHOUT.items() if not stages.has(stage)}
+    if unsent := sum(refusal.reason.startswith("not sent") for refusal in rejected):
+        not_run["rest of the run"] = (
+            f"{unsent} questions were not sent; the same command goes on from here"
+        )
     return DraftReport(
         benchmark="mrbench",
         seed=seed,
         settings=settings,
-        asked=asked,
+        asked=len(asked),
         drafted=len(items),
         flagged=sum(bool(flags(item)) for item in items),
         rejected=dict(sorted(Counter(r.code for r in rejected).items())),
         cells=count_cells(items, rejected, ("coarse", "fine")),
         not_run=not_run,
         stages=stages.uses(),
-        notes=(*_notes(stages, made, tables["supplement"], training, stopped, least), *notes),
+        notes=(*_notes(stages, made, categories, training, stopped, least), *notes),
         tables=tables,
         figures=tuple(statistics_figures({"drafted": found})) if items else (),
         started=started,
         seconds=time.time() - started,
         tool_version=tool_version,
     )
+
+
+def _fates(
+    asked: Sequence[Candidate],
+    made: Sequence[Made],
+    rejected: Sequence[Rejected],
+    training: Sequence[TrainingPair],
+) -> list[dict[str, Any]]:
+    """Return how many captions the run set out from ended how; the rows sum to all of them."""
+    used = {each.filed.candidate.caption.id for each in made}
+    groups = {each.filed.candidate.group for each in made}
+    stage = {refusal.source: refusal.stage for refusal in rejected if refusal.stage != "gather"}
+    held = {pair.caption_id for pair in training}
+    counts: Counter[str] = Counter()
+    training_counts: Counter[str] = Counter()
+    for candidate in asked:
+        name = candidate.caption.id
+        if name in used:
+            fate = "drafted"
+        elif name in stage:
+            fate = f"refused: {stage[name]}"
+        elif candidate.group in groups:
+            fate = "another caption of a drafted motion"
+        else:
+            fate = "not drawn: the category is full, or the run ended early"
+        counts[fate] += 1
+        training_counts[fate] += name in held
+    return [
+        {"what": fate, "captions": count, "of_these_in_training": training_counts[fate]}
+        for fate, count in sorted(counts.items())
+    ]
 
 
 def _categories(
@@ -148,16 +189,17 @@ def _categories(
 def _notes(
     stages: Stages,
     made: Sequence[Made],
-    supplement: Sequence[dict[str, Any]],
-    training: Sequence[object],
+    categories: Sequence[dict[str, Any]],
+    training: Sequence[TrainingPair],
     stopped: str,
     least: int,
 ) -> list[str]:
     notes = [f"{len(training)} pairs are held out for training; no motion is on both sides"]
-    if supplement:
-        missing = sum(row["missing"] for row in supplement)
+    if missing := sum(row["missing"] for row in categories):
+        short = sum(bool(row["missing"]) for row in categories)
+        wanted = "no set" if least == 1 else f"fewer than {least} sets"
         notes.append(
-            f"{len(supplement)} categories have fewer than {least} sets; {missing} are missing "
+            f"{short} of {len(categories)} categories have {wanted}; missing sets: {missing} "
             "(table supplement)"
         )
     concise = Counter(same_text(each.trio.concise) for each in made)

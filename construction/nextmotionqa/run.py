@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 from typing import Any, NamedTuple, get_args
 
@@ -29,6 +29,7 @@ CELL_KEYS = ("task", "axis", "difficulty")
 QUOTA = 44
 """Items for each of the 27 cells by default: T2's 132 for each axis over three tiers (Table 3)."""
 
+_BORDERLINE = "borderline"
 _FINAL = frozenset({NOT_POSSIBLE, "not_drawn"})
 
 
@@ -97,7 +98,13 @@ class _Cell:
         return jobs
 
 
-def draft_nextmotionqa(sources: Sources, plan: Plan, stages: Stages, frames: Frames) -> Drafted:
+def draft_nextmotionqa(
+    sources: Sources,
+    plan: Plan,
+    stages: Stages,
+    frames: Frames,
+    earlier: Collection[str] = (),
+) -> Drafted:
     """Draft items for every cell of task, axis and difficulty.
 
     Args:
@@ -105,9 +112,12 @@ def draft_nextmotionqa(sources: Sources, plan: Plan, stages: Stages, frames: Fra
         plan: What to draft.
         stages: The models; without any, the template drafts and no video is looked at.
         frames: Frames of a clip, for pass 2.
+        earlier: Ids of items a run with this seed drafted before. They stay when a cell is sampled
+            down, so that a run that ended early goes on with them.
 
     Returns:
-        Items, refusals and the report. The same sources, plan and answers give the same items.
+        Items, refusals and the report. The same sources, plan, answers and earlier items give the
+        same items.
 
     Raises:
         InputError: No clip to draft from.
@@ -148,7 +158,7 @@ def draft_nextmotionqa(sources: Sources, plan: Plan, stages: Stages, frames: Fra
             break
     items: list[Item] = []
     for cell in cells.values():
-        kept, surplus = _sampled(cell.made, plan)
+        kept, surplus = _sampled(cell.made, plan, earlier)
         items += kept
         rejected += surplus
     report = _report(sources, plan, stages, known, items, rejected, history)
@@ -185,11 +195,14 @@ def _sort_in(
                 cell.again.append(job)
 
 
-def _sampled(made: Sequence[Item], plan: Plan) -> tuple[list[Item], list[Rejected]]:
-    """Sample a cell down to its quota; items of clear difficulty stay before borderline ones."""
+def _sampled(
+    made: Sequence[Item], plan: Plan, earlier: Collection[str]
+) -> tuple[list[Item], list[Rejected]]:
+    """Sample a cell down to its quota: earlier items stay, then those of clear difficulty."""
 
-    def place(item: Item) -> tuple[bool, str]:
-        return item.stratum["tier"] == "borderline", seeded_order(plan.seed, "quota", item.id)
+    def place(item: Item) -> tuple[bool, bool, str]:
+        borderline = item.stratum["tier"] == _BORDERLINE
+        return item.id not in earlier, borderline, seeded_order(plan.seed, "quota", item.id)
 
     order = sorted({item.id: item for item in made}.values(), key=place)
     kept = sorted(order[: plan.quota], key=lambda item: str(item.payload["clip_id"]))
@@ -282,7 +295,8 @@ def _tables(
         "statistics": _statistics(known, items),
         "difficulty": [
             {"tier": tier, "clips": len(own), "mean_seconds": round(sum(own) / len(own), 2)}
-            for tier, own in sorted(spans.items())
+            for tier in (*DIFFICULTIES, _BORDERLINE)
+            if (own := spans.get(tier))
         ],
         "source_audit": [
             {
@@ -327,4 +341,4 @@ def _statistics(known: Sequence[_Known], items: Sequence[Item]) -> list[dict[str
 
 
 def _tier(known: _Known) -> str:
-    return "borderline" if known.tier.borderline else known.tier.difficulty
+    return _BORDERLINE if known.tier.borderline else known.tier.difficulty

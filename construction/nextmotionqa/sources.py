@@ -22,6 +22,8 @@ LEAST_OVERLAP_S = 0.1
 """Seconds of a label that must lie within the clip for it to count (ours: two frames)."""
 JOIN_GAP_S = 0.1
 """Longest gap between two segments of one label that are made one, seconds (ours)."""
+LONGER_S = 0.25
+"""Seconds by which a clip may be longer than HumanML3D's index says and be the same (ours)."""
 TRANSITION = "transition"
 """BABEL's label of a change between two actions; it is no action of its own."""
 
@@ -140,6 +142,9 @@ def from_babel(
         clip = clips.get(row.name)
         if sequence is None or clip is None:
             passed["no labels in BABEL" if sequence is None else "not in the workspace"] += 1
+            continue
+        if clip.duration > row.end - row.start + LONGER_S:
+            passed["longer than its stretch in index.csv"] += 1
             continue
         file = texts / f"{row.name}.txt"
         captions, refused = read_captions(file)

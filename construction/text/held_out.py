@@ -33,18 +33,30 @@ class HeldOut(NamedTuple):
     """How captions were held out, in one line."""
 
 
+def twin_key(clip_id: str) -> str:
+    """Return the id of a motion without the mark of its mirror image.
+
+    HumanML3D names the mirrored copy of ``000021`` ``M000021``, with captions that are its Mirror
+    Reflection (Guo et al. 2022); SnapMoGen writes ``m_`` before the name.
+
+    >>> twin_key("humanml3d:M012314"), twin_key("M7"), twin_key("synthetic:March")
+    ('humanml3d:012314', '7', 'synthetic:March')
+    """
+    corpus, colon, name = clip_id.rpartition(":")
+    return f"{corpus}{colon}{_MIRRORED.sub('', name)}"
+
+
 def motion_group(clip: Clip) -> str:
     """Return what a clip shares with its mirror image and with other cuts of its recording.
 
-    HumanML3D names the mirrored copy of ``000021`` ``M000021``, with captions that are its Mirror
-    Reflection; SnapMoGen writes ``m_`` before the name and ``#start#end`` after it.
+    Besides the mark of mirror images, SnapMoGen's ``#start#end`` after the name is dropped.
 
     >>> clip = Clip.model_construct(id="humanml3d:M000021")
     >>> motion_group(clip)
     'humanml3d:000021'
     """
     corpus, _, name = clip.id.partition(":")
-    return f"{corpus}:{_MIRRORED.sub('', name.split('#', 1)[0])}"
+    return twin_key(f"{corpus}:{name.split('#', 1)[0]}")
 
 
 def held_out_ngrams(
@@ -99,14 +111,29 @@ def held_out_ngrams(
         f"n-grams in {folds} folds of motions, each scoring the motions it has not seen: "
         f"only {len(others)} captions of motions that are neither drafted nor in the test split"
     )
-    by_group = {name: scorers[_fold(name, folds)] for name in set(group.values())}
-    return HeldOut(lambda clip_id: by_group[group[clip_id]], note)
+
+    def scorer(clip_id: str) -> TextScorer:
+        # A motion that is not there was not trained on: any fold has not seen it.
+        return scorers[_fold(group.get(clip_id, clip_id), folds)]
+
+    return HeldOut(scorer, note)
 
 
 def _groups(clips: Sequence[Clip]) -> Mapping[str, str]:
-    """Return the group of each clip; clips of one content share it, whatever their ids."""
-    of_content: dict[str, str] = {}
-    return {c.id: of_content.setdefault(c.content_hash, motion_group(c)) for c in clips}
+    """Return the group of each clip; copies under other ids, and their groups, share one."""
+    parent: dict[tuple[int, str], tuple[int, str]] = {}
+
+    def top(node: tuple[int, str]) -> tuple[int, str]:
+        while (above := parent.setdefault(node, node)) != node:
+            parent[node] = parent[above]
+            node = above
+        return node
+
+    for clip in clips:
+        # The lesser one leads, so that the order of the clips decides nothing.
+        one, other = top((0, motion_group(clip))), top((1, clip.content_hash))
+        parent[max(one, other)] = min(one, other)
+    return {clip.id: top((0, motion_group(clip)))[1] for clip in clips}
 
 
 def _fold(group: str, folds: int) -> int:

@@ -136,6 +136,8 @@ def _line(raw: bytes) -> Iterator[Described]:
     record = json.loads(raw.decode("utf-8"))
     if not isinstance(record, dict):
         raise ValueError(f"expected a JSON object, got {type(record).__name__}")
+    if any("\ud800" <= sign <= "\udfff" for sign in json.dumps(record, ensure_ascii=False)):
+        raise ValueError("expected Unicode text, got half of a surrogate pair")
     motion = next((record[key] for key in _MOTION_KEYS if key in record), None)
     if isinstance(motion, bool) or not isinstance(motion, str | int) or motion == "":
         raise ValueError(f"expected a motion in one of {', '.join(_MOTION_KEYS)}, got {motion!r}")
@@ -144,6 +146,7 @@ def _line(raw: bytes) -> Iterator[Described]:
         category = category[-1]
     if category is not None and not isinstance(category, str):
         raise ValueError(f"category: expected a name or a path, got {category!r:.40}")
+    category = category and category.rpartition(" / ")[2].strip()
     texts: list[tuple[Any, Any]]
     if all(key in record for key in _SETS):
         texts = [(record[key], key) for key in _SETS]
@@ -153,8 +156,10 @@ def _line(raw: bytes) -> Iterator[Described]:
     for text, granularity in texts:
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"expected text in {' or '.join(_TEXT_KEYS)}, got {text!r:.40}")
-        if granularity not in (None, *_SETS):
-            raise ValueError(f"granularity: expected one of {', '.join(_SETS)}, got {granularity}")
+        if granularity is not None and granularity not in _SETS:
+            raise ValueError(
+                f"granularity: expected one of {', '.join(_SETS)}, got {granularity!r:.40}"
+            )
         yield Described(motion=str(motion), text=text, granularity=granularity, category=category)
 
 
@@ -168,7 +173,7 @@ def _write(out: Path, found: dict[str, CorpusStatistics]) -> None:
     text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(rows).to_csv(out / "statistics.csv", index=False)
+        pd.DataFrame(rows, dtype=object).to_csv(out / "statistics.csv", index=False)
         (out / "statistics.json").write_text(text + "\n", encoding="utf-8")
         for figure in statistics_figures(found):
             (out / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")

@@ -25,6 +25,7 @@ from motionjury.options import JsonOption, WorkspaceOption
 
 if TYPE_CHECKING:
     from construction.mrbench.held_out import TrainingPair
+    from construction.stages import Stages
     from llm.embedding import TextEmbedder
     from motionjury.workspace import Workspace
 
@@ -94,10 +95,11 @@ def mrbench(
     ws = open_workspace(workspace)
     categories = load_taxonomy(taxonomy) if taxonomy is not None else default_taxonomy()
     with ws.db.read() as session:
+        every = list_clips(session)
         clips = list_clips(session, corpus, split)
         known = {clip.id for clip in clips}
         captions = [c for c in list_captions(session, corpus) if c.clip_id in known]
-        before = [item.payload["clip_id"] for item in list_items(session, "mrbench")]
+        before = list_items(session, "mrbench")
     if not captions:
         chosen = " ".join(f"{k} {v}" for k, v in (("corpus", corpus), ("split", split)) if v)
         raise InputError(f"no captions in the workspace {chosen}".rstrip(), file=str(ws.root))
@@ -129,11 +131,12 @@ def mrbench(
             captions,
             categories,
             # A dry run sends nothing, so it compares by TF-IDF whatever was named.
-            _embedder(ws, "tfidf" if dry_run else embedding, max_usd, max_calls),
+            _embedder(ws, "tfidf" if dry_run else embedding, stages),
             frames,
             stages,
             settings,
-            benchmark_clips=before,
+            beyond=every,
+            earlier=before,
             tell=_say,
         )
     if not dry_run:
@@ -141,18 +144,13 @@ def mrbench(
     finish(ws, drafted.items, drafted.report, drafted.rejected, stages, as_json=as_json)
 
 
-def _embedder(
-    ws: Workspace, spec: str, max_usd: float | None, max_calls: int | None
-) -> Callable[[Sequence[str]], TextEmbedder]:
-    from llm.budget import Budget
+def _embedder(ws: Workspace, spec: str, stages: Stages) -> Callable[[Sequence[str]], TextEmbedder]:
     from llm.embedding import embedder
-    from llm.settings import stage_settings
+    from llm.embedding_endpoint import EndpointEmbedder
+    from motionjury.commands.drafting import settings_of
 
     kind, _, name = spec.partition(":")
-    settings = None
-    if kind == "endpoint" and name:
-        table = ws.settings.get("llm")
-        settings = stage_settings(table, "embedding", model=name)
+    settings = settings_of(ws, "embedding", name) if kind == "endpoint" and name else None
 
     def make(texts: Sequence[str] | None) -> TextEmbedder:
         return embedder(
@@ -160,7 +158,7 @@ def _embedder(
             corpus=texts,
             settings=settings,
             cache=ws.root / "llm-cache" / "embeddings",
-            budget=Budget(usd=max_usd, calls=max_calls),
+            budget=stages.left,
             tell=_say,
         )
 
@@ -168,6 +166,8 @@ def _embedder(
         return make
     # Made now, so that one that cannot be used is said before anything is asked.
     made = make(None)
+    if isinstance(made, EndpointEmbedder):
+        stages.share(made)
     return lambda texts: made
 
 

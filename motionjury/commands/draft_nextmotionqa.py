@@ -93,6 +93,7 @@ def nextmotionqa(
     from motionjury.commands.drafting import finish, stages_of
     from motionjury.workspace import open_workspace
     from store.clips import list_captions, list_clips
+    from store.items import list_items
 
     if (babel is None) != (humanml3d is None):
         raise InputError("--babel and --humanml3d: expected both or neither")
@@ -113,6 +114,7 @@ def nextmotionqa(
     with ws.db.read() as session:
         clips = list_clips(session, corpus)
         texts = list_captions(session, corpus)
+        before = list_items(session, "nextmotionqa")
     sources = _sources(babel, humanml3d, clips, texts)
     print_problems(sources.problems)
     with stages_of(
@@ -125,7 +127,13 @@ def nextmotionqa(
         max_usd=max_usd,
         max_calls=max_calls,
     ) as stages:
-        drafted = draft_nextmotionqa(sources, plan, stages, _frames_of(ws, clips, frames, dry_run))
+        drafted = draft_nextmotionqa(
+            sources,
+            plan,
+            stages,
+            _frames_of(ws, clips, frames, dry_run),
+            {item.id for item in before if item.provenance.seed == seed},
+        )
     settings = {**drafted.report.settings, "frames": frames, "corpus": corpus}
     report = drafted.report.model_copy(update={"settings": settings})
     finish(ws, drafted.items, report, drafted.rejected, stages, as_json=as_json)
@@ -145,7 +153,10 @@ def _sources(
     by_name: dict[str, Clip] = {}
     for clip in clips:
         if clip.format == "humanml3d":
-            by_name[clip.id.rsplit(":", 1)[-1].rsplit("/", 1)[-1]] = clip
+            name = clip.id.rsplit(":", 1)[-1].rsplit("/", 1)[-1]
+            if (other := by_name.setdefault(name, clip)) is not clip:
+                reason = f"both {other.id} and {clip.id} are clip {name}; choose with --corpus"
+                raise InputError(reason)
     if not by_name:
         raise InputError("no HumanML3D clip in the workspace; run `motionjury corpus import` first")
     sources = from_babel(sequences, index, texts_folder(humanml3d), by_name)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from construction.report import DraftReport, Rejected
     from construction.stages import Stages
     from llm.ask import Event
+    from llm.settings import LlmSettings
     from motionjury.workspace import Workspace
 
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every choice.")]
@@ -90,7 +91,7 @@ def stages_of(
     if no_model and (model or chosen):
         raise InputError("--no-model: expected alone, got it with --model or --stage-model")
     for name in () if no_model else names:
-        settings = _settings(workspace, name, chosen.get(name) or model)
+        settings = settings_of(workspace, name, chosen.get(name) or model)
         if settings is not None:
             models[name] = LanguageModel(settings, cache)
     with _told() as tell:
@@ -150,7 +151,17 @@ def _chosen(names: Sequence[str], stage_models: Sequence[str] | None) -> dict[st
     return chosen
 
 
-def _settings(workspace: Workspace, stage: str, model: str | None) -> Any:
+def settings_of(workspace: Workspace, stage: str, model: str | None) -> LlmSettings | None:
+    """Return the settings of one stage's model; None where no endpoint and no model is named.
+
+    Args:
+        workspace: Its ``[llm]`` and ``[llm.stages.NAME]`` tables hold the settings.
+        stage: Name of the stage.
+        model: Model that takes the place of the one in the settings.
+
+    Raises:
+        InputError: A setting that cannot be, or a model named where no endpoint is.
+    """
     from llm.settings import stage_settings
 
     table = workspace.settings.get("llm")

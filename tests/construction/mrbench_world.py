@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from corpus.clips import Caption, Clip, EventLabel
-from corpus.synthetic import demo_corpus
 from llm.ask import LanguageModel
 from llm.cache import ResponseCache
 from llm.embedding import TfidfEmbedder
 from llm.media import Media, frames
+from tests.construction.nextmotion import demo as demo_motions
 from tests.llm.server import Answer, completion, user_text
 from tests.llm.world import ENV, settings
 
@@ -48,7 +48,7 @@ def event(action: str, side: str | None = None) -> EventLabel:
 
 def demo() -> tuple[list[Clip], list[Caption]]:
     """Return clips and captions of the demo corpus."""
-    made = demo_corpus()
+    made = demo_motions()
     return [m.clip for m in made], [c for m in made for c in m.captions]
 
 

@@ -13,7 +13,10 @@ from construction.nextmotionqa.difficulty import assess
 from construction.nextmotionqa.failures import audit_source
 from construction.nextmotionqa.passes import AXIS_WORDS, Job
 from construction.nextmotionqa.sources import SourceClip, SourceLabel, from_workspace
+from corpus.formats.arrays import save
 from corpus.synthetic import demo_corpus
+from motionjury.workspace import init_workspace
+from store.clips import add_clips
 from tests.llm.server import Answer, completion, user_text
 
 
@@ -161,3 +164,20 @@ def write_corpus(folder: Path) -> tuple[Path, Path]:
     (human / "index.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     (babel / "train.json").write_text(json.dumps(entries), encoding="utf-8")
     return babel, human
+
+
+def workspace(folder: Path, url: str = "", count: int = 24) -> Path:
+    """Make a workspace with part of the demo corpus, and a model when a server is named."""
+    ws = init_workspace(folder)
+    (folder / "corpus").mkdir()
+    made = demo()[:count]
+    for one in made:
+        save(one.motion, folder / "corpus" / one.clip.path)
+    clips = [one.clip.model_copy(update={"path": f"corpus/{one.clip.path}"}) for one in made]
+    with ws.db.write() as session:
+        add_clips(session, clips, [caption for one in made for caption in one.captions])
+    if url:
+        config = folder / "workspace.toml"
+        llm = f'\n[llm]\nmodel = "m"\nbase_url = "{url}"\nattempts = 1\nconcurrency = 3\n'
+        config.write_text(config.read_text() + llm)
+    return folder

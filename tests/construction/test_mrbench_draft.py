@@ -22,9 +22,10 @@ from construction.stages import Stages
 from corpus.clips import Caption
 from corpus.problems import InputError
 from motionjury.cli import cli
-from motionjury.demo import fill_corpus
-from motionjury.workspace import init_workspace
+from motionjury.workspace import open_workspace
+from store.items import list_items
 from tests.construction.mrbench_world import captioned, clip, demo, event, plain_frames, tfidf
+from tests.construction.nextmotion import workspace
 
 TAXONOMY = default_taxonomy()
 
@@ -45,9 +46,12 @@ def draw(filed, process=take_all, most=60, embedder=tfidf, **options):
     return draw_pool(filed, compare, process, most=most, **options)
 
 
-def drafted_of(clips, captions, least=1, most=60, **options):
+def drafted_of(clips, captions, least=1, most=60, beyond=(), earlier=(), **options):
     chosen = MrbenchSettings(min_per_category=least, max_per_category=most, **options)
-    return draft_mrbench(clips, captions, TAXONOMY, tfidf, plain_frames, settings=chosen)
+    return draft_mrbench(
+        clips, captions, TAXONOMY, tfidf, plain_frames, settings=chosen, beyond=beyond,
+        earlier=earlier,
+    )  # fmt: skip
 
 
 class Alike:
@@ -186,7 +190,7 @@ def corpora(draw):
 
 
 @given(corpora(), st.integers(0, 5), st.integers(1, 3))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_no_motion_is_in_both_benchmark_and_training_set(corpus, seed, most):
     clips, captions = corpus
     made = drafted_of(clips, captions, seed=seed, most=most)
@@ -200,6 +204,9 @@ def test_no_motion_is_in_both_benchmark_and_training_set(corpus, seed, most):
     told = {r.source for r in made.rejected} | {p.caption_id for p in made.training}
     told |= {i.provenance.parameters["caption_id"] for i in made.items}
     told |= {c.id for c in captions if groups[c.clip_id] in test}
+    fates = made.report.tables["captions"]
+    assert sum(row["captions"] for row in fates) == made.report.asked == len(captions)
+    assert sum(row["of_these_in_training"] for row in fates) == len(made.training)
     assert told >= {c.id for c in captions}
 
 
@@ -233,15 +240,50 @@ def test_limits_and_earlier_benchmarks_are_kept():
     assert len(seen | {item.payload["clip_id"] for item in few.items}) == 5
     free = drafted_of(clips, captions, most=1)
     held = {pair.clip_id for pair in free.training}
-    before = sorted(held)[:4]
-    chosen = MrbenchSettings(min_per_category=1, max_per_category=1)
-    again = draft_mrbench(
-        clips, captions, TAXONOMY, tfidf, plain_frames, settings=chosen, benchmark_clips=before
-    )
+    groups = motion_groups(clips)
+    other = drafted_of(clips, captions, most=1, seed=1).items
+    again = drafted_of(clips, captions, most=1, earlier=other)
     assert [i.id for i in again.items] == [i.id for i in free.items]
-    assert {p.clip_id for p in again.training} == held - set(before)
+    before = {groups[item.payload["clip_id"]] for item in other}
+    assert {p.clip_id for p in again.training} == {c for c in held if groups[c] not in before}
+    assert held - {p.clip_id for p in again.training}
     with pytest.raises(InputError, match="max_per_category"):
         drafted_of(clips, captions, least=5, most=2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("h:000001", "h:M000001"), ("s:ep2_00086#0#250", "s:m_ep2_00086#250#500")],
+)
+def test_a_mirrored_twin_of_another_split_does_not_train(one, other):
+    clips, captions = captioned({
+        one: ["a man kicks with the left leg"],
+        other: ["a man kicks with the right leg"],
+        "h:000002": ["a man kicks twice"],
+        "h:000003": ["a man kicks three times"],
+    })  # fmt: skip
+    labelled = [c.model_copy(update={"events": (event("kick", "left"),)}) for c in clips]
+    test = drafted_of(labelled[:1], captions[:1], beyond=labelled)
+    assert [item.payload["clip_id"] for item in test.items] == [one]
+    split = drafted_of(labelled[1:], captions[1:], most=1, beyond=labelled, earlier=test.items)
+    trained = {pair.clip_id for pair in split.training}
+    assert trained
+    assert other not in trained
+
+
+def test_what_an_earlier_run_took_is_taken_first():
+    deeds = ["kicks with the {} leg {} times", "waves the {} hand {} times"]
+    texts = {
+        f"a:{n}": [f"a person {deed.format('left', n + 2)}" for deed in deeds] for n in range(9)
+    }
+    filed = filed_of(texts)
+    waves = [f.candidate.caption.id for f in filed if f.category.fine == "Wave"][:4]
+    drawn = draw(filed, most=4, first=waves)
+    accepted = {f.candidate.caption.id for f in drawn.accepted}
+    assert set(waves) <= accepted
+    assert len(accepted) == 8
+    # Left to itself, the other category would have taken some of these motions.
+    assert not set(waves) <= {f.candidate.caption.id for f in draw(filed, most=4).accepted}
 
 
 def run(*arguments, ok=True):
@@ -252,11 +294,7 @@ def run(*arguments, ok=True):
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    place = tmp_path_factory.mktemp("mrbench") / "w"
-    workspace = init_workspace(place)
-    fill_corpus(workspace)
-    workspace.db.close()
-    return place
+    return workspace(tmp_path_factory.mktemp("mrbench") / "w", count=78)
 
 
 def test_the_command_drafts_once_and_its_items_make_a_study(root):
@@ -282,12 +320,8 @@ def test_the_command_drafts_once_and_its_items_make_a_study(root):
     lines = (folder / "train.jsonl").read_text(encoding="utf-8").splitlines()
     later = {json.loads(line)["clip_id"] for line in lines}
     assert other["added"] > 0
-    from store.items import list_items
-
-    workspace = init_workspace(root)
-    with workspace.db.read() as session:
+    with open_workspace(root).db.read() as session:
         everything = {item.payload["clip_id"] for item in list_items(session, "mrbench")}
-    workspace.db.close()
     assert later.isdisjoint(everything)
 
 

@@ -18,12 +18,11 @@ from construction.report import flags
 from construction.stages import Stages
 from corpus.motion import Motion
 from corpus.problems import InputError
-from corpus.synthetic import demo_corpus
 from llm.embedding import TfidfEmbedder
 from motionjury.cli import cli
-from motionjury.demo import fill_corpus
-from motionjury.workspace import init_workspace
 from tests.construction.mrbench_world import answering, captioned, good, model, plain_frames, tfidf
+from tests.construction.nextmotion import demo as demo_motions
+from tests.construction.nextmotion import workspace
 from tests.llm.server import FakeEndpoint, completion, failure, user_text
 from tests.llm.world import Heard
 
@@ -224,6 +223,7 @@ def test_an_endpoint_that_is_down_ends_the_run_and_the_rest_is_kept():
     assert len(heard.of("stopped")) == 1
     assert codes(made) == {"verify_error": 60}
     assert any("ended early" in note for note in made.report.notes)
+    assert "questions were not sent" in made.report.not_run["rest of the run"]
     # Nothing speaks against these pairs, so they stay for training.
     assert len(made.training) == 88
 
@@ -276,7 +276,7 @@ def test_a_motion_that_cannot_be_drawn_is_refused_and_the_rest_goes_on():
 
 
 def test_frames_are_drawn_once_and_reckoned_without_drawing(tmp_path):
-    shown = demo_corpus()[7]
+    shown = demo_motions()[7]
     loads = []
 
     def load(clip) -> Motion:
@@ -309,10 +309,7 @@ def test_prompts_name_what_they_are_given():
 
 
 def test_the_command_reads_models_from_the_workspace(tmp_path):
-    root = tmp_path / "w"
-    workspace = init_workspace(root)
-    fill_corpus(workspace)
-    workspace.db.close()
+    root = workspace(tmp_path / "w")
 
     def script(body, number):
         if "input" not in body:
@@ -344,5 +341,10 @@ def test_the_command_reads_models_from_the_workspace(tmp_path):
         again = json.loads(CliRunner().invoke(cli, options).stdout)
         assert len(server.got) == calls
         assert (again["drafted"], again["added"]) == (report["drafted"], 0)
+        # Stages and embeddings draw on one budget.
+        fresh = [*options, "--limit", "3", "--max-calls", "2"]
+        spent = CliRunner().invoke(cli, fresh)
+        assert "the budget of 0 calls is used up" in str(spent.exception)
+        assert len(server.got) == calls + 2
     html = (root / "results" / "draft-mrbench" / "report.html").read_text(encoding="utf-8")
     assert "Not run" not in html

@@ -6,7 +6,7 @@ import csv
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -43,6 +43,18 @@ def test_counts_of_a_small_corpus():
     assert lengths.mean == pytest.approx(3.6)
 
 
+def test_a_category_is_one_whatever_its_case(tmp_path):
+    file = tmp_path / "mine.jsonl"
+    named = ["Gestures / Hand signals / Wave", "wave", "Wave", ["Gestures", "WAVE"], "My own"]
+    lines = [
+        json.dumps({"motion_id": n, "caption": "it goes on", "category": name})
+        for n, name in enumerate(named)
+    ]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    found = json.loads(analyse(file, "--json").stdout)["corpora"]["mine"]
+    assert found["categories"] == [["Wave", 4], ["My own", 1]]
+
+
 def test_an_empty_corpus_is_undefined_not_zero():
     found = corpus_statistics([], default_taxonomy())
     shares = (found.repeated, found.ambiguous, found.ambiguous_merged, found.top_share(1))
@@ -57,6 +69,7 @@ def test_an_empty_corpus_is_undefined_not_zero():
         max_size=12,
     )
 )
+@settings(max_examples=30)
 def test_merging_twins_never_makes_queries_more_ambiguous(rows):
     found = corpus_statistics(described(rows), default_taxonomy())
     assert found.ambiguous_merged <= found.ambiguous
@@ -80,11 +93,13 @@ def test_the_command_takes_files(tmp_path):
     sets = {"clip_id": 8, "concise": "a kick", "standard": "a man kicks", "fine": "he kicks a ball"}
     sets["category"] = ["Sports", "Combat", "Kick"]
     bad = ["[1]", '{"caption": "x"}', '{"motion_id": "9", "caption": " "}', "\x80"]
+    bad += ['{"motion_id": "9", "caption": "\\ud800 walks"}', f'{{"motion_id": {"9" * 5000}}}']
+    bad += ['{"motion_id": "9", "caption": "he walks", "granularity": ["fine"]}']
     file.write_text("\n".join([*lines, json.dumps(sets), *bad]), encoding="utf-8")
     out = tmp_path / "out"
     result = analyse(file, "--out", out, "--json")
     assert result.exit_code == 0
-    assert result.stderr.count("refused: ") == 4
+    assert result.stderr.count("refused: ") == 7
     found = json.loads(result.stdout)["corpora"]["mine"]
     assert (found["motions"], found["captions"]) == (10, 13)
     assert ["Kick", 1] in found["categories"]

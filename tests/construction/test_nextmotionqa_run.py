@@ -31,16 +31,23 @@ from construction.nextmotionqa.run import Plan, draft_nextmotionqa
 from construction.nextmotionqa.sources import Sources
 from construction.report import flags
 from construction.stages import Stages
-from corpus.formats.arrays import save
 from corpus.problems import InputError
 from llm.budget import Budget
 from llm.cache import ResponseCache
 from llm.media import frames as as_frames
 from motionjury.cli import cli
 from motionjury.workspace import init_workspace, open_workspace
-from store.clips import add_clips, add_media
+from store.clips import add_media
 from store.items import get_item, list_items
-from tests.construction.nextmotion import demo, demo_sources, drafter, label, source, write_corpus
+from tests.construction.nextmotion import (
+    demo,
+    demo_sources,
+    drafter,
+    label,
+    source,
+    workspace,
+    write_corpus,
+)
 from tests.llm.server import FakeEndpoint, completion, failure, user_text
 from tests.llm.world import model
 from tests.shared_data import ROOT
@@ -76,11 +83,14 @@ def sources():
     return demo_sources()
 
 
+def cell_of(item):
+    """Return the cell of an item."""
+    return tuple(item.stratum[key] for key in ("task", "axis", "difficulty"))
+
+
 def cells(drafted):
-    """Return items by cell."""
-    return Counter(
-        tuple(i.stratum[k] for k in ("task", "axis", "difficulty")) for i in drafted.items
-    )
+    """Return how many items each cell has."""
+    return Counter(map(cell_of, drafted.items))
 
 
 def test_without_a_model_the_template_fills_the_cells_to_the_quota(sources):
@@ -261,6 +271,17 @@ def test_a_budget_ends_the_run_and_says_so(sources):
     assert "budget of" in next(r.reason for r in drafted.rejected if r.code == "not_sent")
 
 
+def test_what_an_earlier_run_drafted_stays_when_sampled_down(sources):
+    # Else a run that ended early and was taken up again would leave more than the quota.
+    alone = {item.id for item in run(sources, quota=1, surplus=3.0, frames=no_frames).items}
+    every = run(sources, quota=3, surplus=1.0, rounds=1, frames=no_frames).items
+    others = {cell_of(item): item.id for item in every if item.id not in alone}
+    plan = Plan(quota=1, surplus=3.0)
+    again = draft_nextmotionqa(sources, plan, Stages(), no_frames, set(others.values()))
+    assert len(others) == len(again.items) == 27
+    assert {item.id for item in again.items} == set(others.values())
+
+
 def test_a_clip_that_cannot_be_drawn_is_refused_and_asked_once(sources):
     def broken(clip_id):
         raise InputError("expected 22 joints", file="a.npy")
@@ -323,23 +344,6 @@ def test_frames_are_drawn_once_and_read_again(tmp_path):
     assert len(list((tmp_path / "frames").iterdir())) == 1
 
 
-def workspace(folder: Path, url: str = "", count: int = 24) -> Path:
-    """Make a workspace with part of the demo corpus, and a model when a server is named."""
-    ws = init_workspace(folder)
-    (folder / "corpus").mkdir()
-    made = demo()[:count]
-    for one in made:
-        save(one.motion, folder / "corpus" / one.clip.path)
-    clips = [one.clip.model_copy(update={"path": f"corpus/{one.clip.path}"}) for one in made]
-    with ws.db.write() as session:
-        add_clips(session, clips, [caption for one in made for caption in one.captions])
-    if url:
-        config = folder / "workspace.toml"
-        llm = f'\n[llm]\nmodel = "m"\nbase_url = "{url}"\nattempts = 1\nconcurrency = 3\n'
-        config.write_text(config.read_text() + llm)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory):
     """A workspace without clips."""
@@ -370,18 +374,23 @@ def test_the_command_stores_items_and_writes_the_report(tmp_path):
 def test_both_passes_by_command_with_babel_and_humanml3d(tmp_path):
     babel, human = write_corpus(tmp_path)
     with FakeEndpoint(drafter) as endpoint:
-        home = workspace(tmp_path / "w", endpoint.url)
+        home = workspace(tmp_path / "w", endpoint.url, count=0)
         runner = CliRunner()
         imported = runner.invoke(cli, ["corpus", "import", str(human), "-w", str(home)])
         assert imported.exit_code == 0, imported.output
-        sources = ("--babel", babel, "--humanml3d", human)
-        result = command(*sources, "--quota", 1, "--frames", 1, "-w", home, "--json")
+        options = ("--babel", babel, "--humanml3d", human, "--quota", 1, "--frames", 1)
+        options += ("--limit", 3, "-w", home, "--json")
+        result = command(*options)
         assert result.exit_code == 0, result.output
-        stage = command(
-            *sources, "--quota", 1, "--frames", 1, "-w", home, "--json", "--stage-model", "pass2=n"
-        )
+        stage = command(*options, "--stage-model", "pass2=n")
+        # The same clips in another corpus: which of them is meant, the user must say.
+        runner.invoke(cli, ["corpus", "import", str(human), "--name", "twice", "-w", str(home)])
+        both = command(*options)
+        assert "humanml3d:000001" in str(both.exception)
+        assert "choose with --corpus" in str(both.exception)
+        assert command(*options, "--corpus", "twice", "--dry-run").exit_code == 0
     summary = json.loads(result.stdout)
-    assert summary["asked"] == 7
+    assert summary["asked"] == 3
     with open_workspace(home).db.read() as session:
         items = list_items(session, benchmark="nextmotionqa")
     assert len(items) == summary["drafted"]
@@ -471,21 +480,21 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
         return answer
 
     with FakeEndpoint(script) as endpoint:
-        home = workspace(tmp_path / "w", endpoint.url, count=6)
+        home = workspace(tmp_path / "w", endpoint.url, count=3)
         arguments = [sys.executable, "-m", "motionjury", "draft", "nextmotionqa"]
-        arguments += ["--quota", "2", "--frames", "1", "-w", str(home)]
+        arguments += ["--quota", "1", "--frames", "1", "-w", str(home)]
         running = subprocess.Popen(
             arguments, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         limit = time.monotonic() + 30
-        while len(endpoint.got) < 20 and time.monotonic() < limit:
+        while len(endpoint.got) < 8 and time.monotonic() < limit:
             time.sleep(0.01)
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
         kept = len(ResponseCache(home / "llm-cache"))
         sent = [json.dumps(g.body, sort_keys=True) for g in endpoint.got]
-        assert 15 <= kept <= len(sent)
-        result = command("--quota", 2, "--frames", 1, "-w", home, "--json")
+        assert 4 <= kept <= len(sent)
+        result = command("--quota", 1, "--frames", 1, "-w", home, "--json")
         assert result.exit_code == 0, result.output
         everything = [json.dumps(g.body, sort_keys=True) for g in endpoint.got]
     # Only what was under way when it was killed is asked a second time.

@@ -36,8 +36,8 @@ def clip(name="1", duration=5.0, events=(), corpus="x"):
 
 def test_babel_and_humanml3d_meet_in_the_time_of_the_clip(tmp_path):
     babel, human = write_corpus(tmp_path)
-    clips = {f"{n:06d}": clip(f"{n:06d}", duration=60.0) for n in range(1, 8)}
     index, _ = read_index(human)
+    clips = {row.name: clip(row.name, duration=row.end - row.start) for row in index.rows}
     sources = from_babel(read_babel(babel)[0], index, texts_folder(human), clips)
     assert len(sources.clips) == 7
     true = {c.captions[0].text: c.clip.events for c in demo()}
@@ -61,7 +61,8 @@ def test_what_is_no_source_is_counted_by_reason(tmp_path):
     (human / "texts" / "000005.txt").write_text("Человек идёт вперёд.#a/DET#0.0#0.0\n")
     sequences, refused = read_babel(babel)
     index, _ = read_index(human)
-    clips = {f"{n:06d}": clip(f"{n:06d}", duration=60.0) for n in range(1, 7)}
+    lengths = {row.name: row.end - row.start for row in index.rows[:6]}
+    clips = {name: clip(name, duration=seconds) for name, seconds in lengths.items()}
     sources = from_babel(sequences, index, texts_folder(human), clips)
     assert [made.clip_id for made in sources.clips] == ["x:000006"]
     assert sources.passed == {
@@ -73,6 +74,11 @@ def test_what_is_no_source_is_counted_by_reason(tmp_path):
     }
     assert [p.reason for p in refused] == ["expected start_t before end_t, got 5 and 4 s"]
     assert sources.problems[0].file == str(human / "texts" / "000003.txt")
+    # Another clip of the same name: its labels would be those of other seconds.
+    clips["000006"] = clip("000006", duration=lengths["000006"] + 1)
+    again = from_babel(sequences, index, texts_folder(human), clips)
+    assert again.passed == {**sources.passed, "longer than its stretch in index.csv": 1}
+    assert again.clips == ()
 
 
 @pytest.mark.parametrize(

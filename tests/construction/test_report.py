@@ -85,5 +85,25 @@ def test_a_report_is_written_whole_and_holds_nothing_that_runs(tmp_path):
     assert [json.loads(line)["source"] for line in lines] == ["c4"]
 
 
+def test_tables_and_figures_of_an_earlier_run_do_not_stay(tmp_path):
+    figure = Figure(name="gaps", title="Gaps", svg="<svg></svg>")
+    old = _report((), tables={"words": [{"word": "a", "n": 2}]}, figures=(figure,))
+    write_report(old, [], tmp_path)
+    (tmp_path / "train.jsonl").write_text("mine")
+    assert (tmp_path / "words.csv").read_text() == "word,n\na,2\n"
+    new = _report((), tables={"words": [], "sums": [{"n": 1, "share": 0.5, "none": None}]})
+    page = write_report(new, [], tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"report.html", "report.json", "rejected.jsonl", "sums.csv", "train.jsonl"}
+    assert "Words" not in page.read_text()
+    # Names that lead elsewhere are not followed, and what is no report is passed over.
+    (tmp_path / "report.json").write_text('{"tables": {"../gone": []}, "figures": []}')
+    (tmp_path.parent / "gone.csv").write_text("kept")
+    write_report(new, [], tmp_path)
+    (tmp_path / "report.json").write_text("[]")
+    write_report(new, [], tmp_path)
+    assert (tmp_path.parent / "gone.csv").read_text() == "kept"
+
+
 def test_a_report_with_nothing_in_it_can_be_drawn():
-    assert "Draft: stride" in render_report(_report((), drafted=0, flagged=0, rejected={}))
+    assert "Draft of STRIDE" in render_report(_report((), drafted=0, flagged=0, rejected={}))

@@ -8,6 +8,7 @@ from construction.stages import NOT_SENT, Stages
 from llm.ask import LanguageModel
 from llm.budget import Budget
 from llm.cache import ResponseCache
+from llm.outcome import Usage
 from tests.llm.server import FakeEndpoint, completion, failure
 from tests.llm.world import ENV, GOOD, Verdict, request, settings
 
@@ -57,6 +58,19 @@ def test_the_budget_covers_all_stages_together():
         assert len(endpoint.got) == 3
     assert [reply.usable for reply in replies].count(True) == 1
     assert "budget of 1 calls is used up" in replies[-1].reason
+
+
+def test_the_budget_covers_what_else_draws_on_it():
+    class Other:
+        calls = 2
+        spent = Usage(prompt=70, completion=5)
+        usd = 0.25
+
+    stages = Stages(budget=Budget(calls=3, tokens=100, usd=1.0))
+    stages.share(Other())
+    assert stages.left() == Budget(calls=1, tokens=25, usd=0.75)
+    stages.share(Other())
+    assert stages.left() == Budget(calls=0, tokens=0, usd=0.5)
 
 
 def test_a_dry_run_sends_nothing_and_uses_what_is_known(tmp_path):
