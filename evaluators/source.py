@@ -188,7 +188,8 @@ class ModelScores:
         keys = [hashlib.sha256(text.encode()).hexdigest() for text in seen]
         new = {k: t for k, t in zip(keys, texts, strict=True) if k not in self._kept["texts"]}
         if new:
-            self._kept["texts"].add(list(new), model.embed_texts(list(new.values())))
+            vectors = model.embed_texts(list(new.values()))
+            self._kept["texts"].add(list(new), self._checked(vectors, len(new), "embed_texts"))
         return self._kept["texts"].take(keys)
 
     def embed_motions(self, motion_ids: Sequence[str]) -> Vectors:
@@ -203,6 +204,20 @@ class ModelScores:
         found = np.full((len(motion_ids), vectors.shape[1]), np.nan, dtype=np.float32)
         found[[name not in self._refused for name in motion_ids]] = vectors
         return found
+
+    def _checked(self, vectors: Vectors, count: int, method: str) -> Vectors:
+        """Refuse what a model must not return; models may be the user's own."""
+        data = np.asarray(vectors, dtype=np.float32)
+        if data.ndim != 2 or len(data) != count:
+            raise InputError(
+                f"{self.name}: {method} returned shape {data.shape} for {count} inputs"
+            )
+        bad = int((~np.isfinite(data)).any(axis=1).sum())
+        if bad:
+            raise InputError(
+                f"{self.name}: {method} returned NaN or infinity for {bad} of {count} inputs"
+            )
+        return data
 
     def _dual(self) -> EmbeddingModel:
         if not isinstance(self._model, EmbeddingModel):
@@ -240,6 +255,7 @@ class ModelScores:
             for key, motion in motions.items():
                 self._keep_motions(model, {key: motion}, {key: names[key]})
             return
+        vectors = self._checked(vectors, len(motions), "embed_motions")
         self._kept["motions"].add(list(motions), vectors)
 
     def _read(self, motion_ids: Iterable[str]) -> dict[str, Motion]:
@@ -258,6 +274,11 @@ class ModelScores:
         motions = self.embed_motions(list(places))
         words = {text: k for k, text in enumerate(dict.fromkeys(t.text for t in texts))}
         vectors = self.embed_texts(list(words))
+        if motions.shape[1] and vectors.shape[1] != motions.shape[1]:
+            raise InputError(
+                f"{self.name}: expected texts and motions of one width, got {vectors.shape[1]} "
+                f"and {motions.shape[1]}"
+            )
         row = np.array([words[t.text] for t in texts], dtype=np.int64)
         column = np.array([places[name] for name in motion_ids], dtype=np.int64)
         found = np.full(len(texts), np.nan)
@@ -323,4 +344,5 @@ class ModelScores:
             for name in dict.fromkeys(name for _, _, name in block):
                 self._keep_pairs(score, [entry for entry in block if entry[2] == name], motions)
             return
-        self._kept["pairs"].add([key for key, _, _ in block], np.asarray(scores)[:, None])
+        column = self._checked(np.asarray(scores).reshape(len(scores), -1), len(block), "score")
+        self._kept["pairs"].add([key for key, _, _ in block], column)

@@ -133,3 +133,26 @@ def test_a_broken_write_leaves_the_cache_usable(tmp_path):
 def test_the_cache_refuses_what_is_not_finite():
     with pytest.raises(ValueError, match="row 1 has NaN"):
         VectorCache(None).add(["a", "b"], np.array([[1.0], [np.nan]], dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "message"),
+    [
+        ("embed_texts", np.full((2, 1), np.nan), "embed_texts returned NaN or infinity for 2 of 2"),
+        ("embed_texts", np.ones((3, 1)), r"embed_texts returned shape \(3, 1\) for 2 inputs"),
+        ("embed_motions", np.ones(2), r"embed_motions returned shape \(2,\) for 2 inputs"),
+        ("embed_texts", np.ones((2, 4)), "texts and motions of one width, got 4 and 1"),
+    ],
+)
+def test_what_a_model_must_not_return_is_named(method, value, message):
+    model = Heights()
+    setattr(model, method, lambda _: value)
+    with pytest.raises(InputError, match=f"Heights: .*{message}"):
+        ModelScores(model, LIBRARY).pairs(TEXTS[:3], IDS[:3])
+
+
+def test_a_pair_scorer_must_score_each_pair():
+    model = Pairs()
+    model.score = lambda texts, motions: np.array([np.inf])
+    with pytest.raises(InputError, match="Pairs: score returned NaN or infinity for 1 of 1"):
+        ModelScores(model, LIBRARY).pairs([Text("a", "1")], ["low"])
