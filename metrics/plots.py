@@ -49,7 +49,8 @@ def grouped_bars(
     if high is None:
         top = max(math.ceil(top / step - 1e-9) * step, bottom + step)
     bar, gap, left, height = 25, 22, 54, 230
-    group_width = bar * max(len(series), 1) + gap
+    words = [len(word) for group in values for word in group.split()]
+    group_width = round(max(bar * max(len(series), 1) + gap, 6.6 * max(words, default=0) + 12))
     legend = _legend(series, left)
     plot_top = 14 + 18 * legend[1]
     width = max(left + group_width * len(values) + 12, 340)
@@ -72,7 +73,7 @@ def grouped_bars(
             f'stroke="{_SOFT}" stroke-dasharray="5 4"/>'
         )
     for place, (group, cells) in enumerate(values.items()):
-        start = left + gap / 2 + place * group_width
+        start = left + (group_width - bar * len(series)) / 2 + place * group_width
         for at, name in enumerate(series):
             if (found := cells.get(name)) is not None:
                 x = round(start + at * bar, 1)
