@@ -147,6 +147,11 @@ def _candidate(
     before, after = _clause(tokens, i)
     blocked = pair.block | pair.block_to.get(target, frozenset())
     found = next((w for w in [*after, *before] if w in blocked), None)
+    if found is None and source in words("actions", "gaits"):
+        manner = words("actions", "gait_manner")
+        found = next((w for j, w in enumerate(low) if j != i and w in manner), None)
+        if "foot in front of" in " ".join(low):
+            found = "one foot in front of the other"
     if found is None and _several_sentences(tokens):
         # "The person walks to a chair. The steps are slow." tells of the walk once more.
         manner = pair.block_to.get(target, frozenset())

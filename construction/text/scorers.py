@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -105,7 +106,7 @@ class FileScorer:
         names: set[tuple[str, str]] = set()
         try:
             data = path.read_bytes()
-            rows = csv.DictReader(data.decode("utf-8-sig").splitlines())
+            rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
             if rows.fieldnames is None or not {"text", "score"} <= set(rows.fieldnames):
                 raise InputError("expected the columns text and score", file=str(path))
             for number, row in enumerate(rows, 2):

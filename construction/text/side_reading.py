@@ -227,6 +227,8 @@ def read_right(c: Context) -> tuple[CueReading, str]:
         return "other", "'all right'"
     if n1 in _w("reflexives") and p1 in {"to", "can", "will", "and"}:
         return "other", "the verb right"
+    if n1 == "to" and "be" in verb_lemmas(p1) and verb_lemmas(n2):
+        return "ambiguous", "correct, or a direction"
     if (n1, n2) == ("of", "way") or (n1, n2) == ("side", "up") or (n1, n2) == ("side", "out"):
         return "other", "an idiom"
     if n1 == "hand" and n2 in {"man", "woman"}:

@@ -122,6 +122,8 @@ def _refused(caption: str, tokens: list[Token], plan: Plan) -> Outcome | None:
         return rejected("the events read the same in both orders", "palindrome")
     for event in told:
         for i, word in enumerate(event):
+            if word == "back" and event[i + 1 : i + 3] == ["and", "forth"]:
+                continue
             if word in listed("presupposing"):
                 return rejected(f"'{word}' presupposes an earlier event", "presupposition")
             if word == "once" and event[i + 1 : i + 2] == ["more"]:
@@ -177,6 +179,8 @@ def _elliptical(told: list[list[str]]) -> bool:
 def _head_lemmas(tokens: list[Token], slot: Slot) -> list[str]:
     """Lemmas of the verbs of an event: its head and those joined to it."""
     found = [slot.lemma] if slot.lemma else []
+    if slot.lemma in {"stand", "get"} and tokens[slot.head + 1].low == "up":
+        found.append("rise")
     for j in range(slot.start + 1, slot.end):
         if tokens[j - 1].low in {"and", ","}:
             found += sorted({r.lemma for r in readings(tokens[j].low) if r.tag != "VB"})
@@ -198,7 +202,7 @@ def _definite(told: list[list[str]]) -> Outcome | None:
 
 def _reversed(caption: str, tokens: list[Token], plan: Plan) -> Outcome:
     slots = list(plan.slots)
-    if any(not s.lemma for s in slots):
+    if any(not s.lemma for s in slots) and not plan.connective.startswith("starts with"):
         narrowed = _shared_verb(tokens, slots)
         if narrowed is None:
             return rejected("the events are told in forms that cannot change places", "form")

@@ -21,6 +21,10 @@ _FINITE: tuple[Tag, ...] = ("VBZ", "VBD", "VB", "VBG")
 _STOPS = frozenset({".", "!", "?", ";"})
 
 
+def _nouns_begin() -> frozenset[str]:
+    return words("verb_use", "determiners") | {"two", "three", "several"}
+
+
 class Parser:
     """Reads one caption into a plan; every failure is an ``Unparsed`` with a reason."""
 
@@ -54,6 +58,11 @@ class Parser:
         i, tags = self._lead(i)
         self._events(i, tags)
         return self._finish()
+
+    @property
+    def _nominal(self) -> bool:
+        """Whether the events are told by nouns: "starts with a jump and ends with a bow"."""
+        return self.names[:1] == ["starts with"]
 
     def _finish(self) -> Plan:
         names = [n for n in self.names if n]
@@ -95,6 +104,9 @@ class Parser:
             if self.word(j) in {"by", "with"} and self._gerund(j + 1):
                 self.names.append("starts by")
                 return j + 1, ("VBG",)
+            if self.word(j) == "with" and self.word(j + 1) in _nouns_begin():
+                self.names.append("starts with")
+                return j + 1, ()
         if self.word(i) in {"is", "was", "are", "were"} and self._gerund(i + 1):
             later = [j for j in range(i + 2, self.end) if self._core(j)]
             starts = [self._core_end(j) for j in later]
@@ -111,7 +123,17 @@ class Parser:
         """Whether a word at i puts what follows later in time."""
         if self.word(i) in listed("sequence"):
             return self.word(i - 1) not in listed("false_then_before")
+        if self.word(i) in listed("ordinals"):
+            return self._counts_events(i)
         return self.word(i) == "after" and self.word(i + 1) in {"that", "which"}
+
+    def _counts_events(self, i: int) -> bool:
+        """Whether "second" counts events: "first he waves, second he claps"."""
+        k = i + 1 + (self.word(i + 1) == ",")
+        if self.word(i - 1) not in {",", ";", ".", "and"}:
+            return False
+        told = self.word(k) in listed("pronouns") or bool(finite_tags(self.word(k)) - {"VB"})
+        return told or (k > i + 1 and subject_end(self.tokens, k) is not None)
 
     def _core_end(self, i: int) -> int:
         i += 2 if self.word(i) == "after" else 1
@@ -144,11 +166,12 @@ class Parser:
             return k, "then", _FINITE
         if (marks or conj) and self.word(j) in listed("end") and self._end_phrase(j):
             return self._end_phrase(j), "ends by", ("VBG",)
-        if self.word(j) in {"before", "after"} or (self.word(j), self.word(j + 1)) == (
-            "prior",
-            "to",
-        ):
+        if self._says_when(j):
             return self._before_after(j)
+        if self.word(j) in listed("nearness") and self._says_when(j + 1):
+            if self.word(j) == "right":
+                raise Unparsed("unparsed", f"'right {self.word(j + 1)}': a side, or at once")
+            return self._before_after(j + 1)
         if (self.word(j), self.word(j + 1)) == ("followed", "by"):
             return j + 2, "followed by", ("VBG",)
         if new_sentence:
@@ -160,6 +183,11 @@ class Parser:
     ) -> tuple[int, str, tuple[Tag, ...]] | None:
         """Recognise the joints of "walks, turns, and sits"."""
         head = head_at(self.tokens, j, self.end) if marks or conj else None
+        after = subject_end(self.tokens, j) if marks and head is None else None
+        if after is not None and head_at(self.tokens, after, self.end) is not None:
+            # "he looks left, he looks right": one event more, of the same person
+            self._subject(j)
+            j, head = after, head_at(self.tokens, after, self.end)
         if head is None or not self.slots:
             return None
         tag = self.slots[0].tag
@@ -187,10 +215,19 @@ class Parser:
         """Return the token after "ends by", "finishes with", "ends up"; 0 when it is none."""
         j = i + 1 + (self.word(i + 1) in {"off", "up"})
         j += self.word(j) in {"by", "with"}
+        if self._nominal:
+            return j if self.word(j - 1) == "with" and self.word(j) in _nouns_begin() else 0
         return j if j > i + 1 and self._gerund(j) else 0
+
+    def _says_when(self, j: int) -> bool:
+        """Whether "before", "after" or "prior to" stands at j."""
+        before = (self.word(j), self.word(j + 1)) == ("prior", "to")
+        return before or self.word(j) in {"before", "after"}
 
     def _before_after(self, j: int) -> tuple[int, str, tuple[Tag, ...]] | None:
         name = self.word(j)
+        if self.word(j - 1) in listed("spans"):
+            raise Unparsed("unparsed", f"'{self.word(j - 1)} {name}': a measured distance in time")
         k = j + (2 if name == "prior" else 1)
         name = "before" if name == "prior" else name
         k += self.word(k) == "finally"
@@ -248,8 +285,10 @@ class Parser:
 
     def _check_event(self, name: str) -> None:
         slot = self.slots[-1]
-        if slot.lemma in {"appear", "seem", "have"}:
-            raise Unparsed("unparsed", f"'{self.low[slot.head]}' does not name an event")
+        self._check_head(slot)
+        if self._nominal:
+            self._check_nouns(slot)
+            return
         if slot.lemma or name == "followed by":
             return
         first = self.low[slot.start]
@@ -257,6 +296,17 @@ class Parser:
         direction = direction or first in words("verb_use", "determiners")
         if len(self.slots) == 1 or not direction:
             raise Unparsed("unparsed", f"no verb that the rules know at '{first}'")
+
+    def _check_head(self, slot: Slot) -> None:
+        if slot.lemma in {"appear", "seem", "have"}:
+            raise Unparsed("unparsed", f"'{self.low[slot.head]}' does not name an event")
+
+    def _check_nouns(self, slot: Slot) -> None:
+        """Refuse a noun for an event that may hold more than itself or less than it needs."""
+        told = self.tokens[slot.start : slot.end]
+        whole = all(t.word and t.low not in {"and", "or", "but"} for t in told)
+        if slot.lemma or not whole or len(told) < 2 or told[-1].low in {"left", "right"}:
+            raise Unparsed("unparsed", "the events are told by more than one noun each")
 
     def _main_subject(self, i: int) -> int:
         """Skip the subject after a fronted part; either of the two may be a pronoun."""
@@ -305,6 +355,7 @@ class Parser:
         if head is None or reading is None:
             raise Unparsed("unparsed", f"no verb that the rules know after '{name}'")
         self.slots.append(Slot(k, comma, head, reading.lemma, reading.tag))
+        self._check_head(self.slots[-1])
         j = self._main_subject(comma + 1)
         self.names.append(f"{name} (fronted)")
         self._events(j, _FINITE)
