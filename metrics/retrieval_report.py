@@ -182,7 +182,7 @@ def _by_trainset(runs: Sequence[Run], columns: tuple[Column, ...]) -> ResultTabl
             for run in runs
             if run.trainset == trainset
         ),
-        note="The whole pool, R@K and N@K in percent; best and second best within each training set.",
+        note="The whole pool, R@K and N@K in percent; best and second best in each training set.",
     )
 
 
