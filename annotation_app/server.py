@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import webbrowser
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 from streamlit.starlette import App
 
@@ -68,6 +75,9 @@ CONFIG: dict[str, Any] = {
 
 _PASTE_LIMIT = 4096
 """Longest form with a pasted link, bytes."""
+_CODE = re.compile(r"/enter/([A-Za-z0-9_-]+)|^\s*([A-Za-z0-9_-]+)\s*$")
+"""The code in a pasted link, whatever stands around it, or a code alone."""
+_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
@@ -76,7 +86,11 @@ _HEADERS = (
 
 
 class SafeHeaders:
-    """Middleware: no referrer (links are secrets), no framing, no type guessing."""
+    """Middleware: no referrer (links are secrets), no framing, no type guessing.
+
+    A request with two lengths may be read as two by a proxy in front; it is refused, and the
+    connection closed (RFC 9112, 6.1).
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap an application."""
@@ -90,7 +104,15 @@ class SafeHeaders:
                 message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
             await send(message)
 
-        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        lengths = {name for name, _value in scope["headers"]} & _LENGTHS
+        if len(lengths) > 1:
+            refused = PlainTextResponse("Bad request.", 400, headers={"Connection": "close"})
+            await refused(scope, receive, with_headers)
+            return
+        await self.app(scope, receive, with_headers)
 
 
 def build_app(context: AppContext, *, open_url: str | None = None, desktop: bool = False) -> App:
@@ -227,8 +249,8 @@ async def _pasted(request: Request) -> Response:
     """Go to the personal link that was pasted; whatever else was, is a wrong code."""
     raw = await read_body(request, _PASTE_LIMIT) or b""
     fields = parse_qs(raw.decode("utf-8", "replace"))
-    link = fields.get("link", [""])[0].strip().rstrip("/")
-    code = quote(link.rpartition("/")[2], safe="") or "-"
+    found = _CODE.search(fields.get("link", [""])[0])
+    code = (found[1] or found[2]) if found else "-"
     return RedirectResponse(f"/enter/{code}", 303, headers={"Cache-Control": "no-store"})
 
 

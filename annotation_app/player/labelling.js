@@ -20,7 +20,10 @@ class Desk {
     this.state = null;
     this.finished = new Set(); // tasks submitted here; a late rerun must not bring them back
     this.phase = "answer"; // answer | sending | feedback | stopped
-    this.find(".submit").addEventListener("click", () => this.act());
+    // The second click of a double click was meant for what stood there before.
+    this.find(".submit").addEventListener("click", (event) => {
+      if (event.detail < 2) this.act();
+    });
     this.find(".submit").addEventListener("mousedown", (event) => event.preventDefault());
     this.find(".back-to").addEventListener("click", () => this.turnBack());
     this.find(".guide").addEventListener("click", () => this.guide());
@@ -227,11 +230,16 @@ class Desk {
       // Signed out: the page stays as it is until the personal link was opened in another tab.
       this.notice(answer.status === 401 ? answer.error : null, "");
       this.dirty = true;
-      this.offline = true;
-      this.saved(t("not_saved"), "bad");
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => { this.offline = false; this.save(); }, RETRY_MS);
+      this.retry();
     } else this.stop(answer);
+  }
+
+  // What is not saved is tried again until it is, whatever else was tried meanwhile.
+  retry() {
+    this.offline = true;
+    this.saved(t("not_saved"), "bad");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { this.offline = false; this.save(); }, RETRY_MS);
   }
 
   // The last chance before the tab goes away.
@@ -293,6 +301,7 @@ class Desk {
       this.phase = "answer";
       this.form.lock(false);
       this.say(answer.status === 401 ? answer.error : t("not_sent"), "bad");
+      if (this.dirty) this.retry();
     } else return this.stop(answer);
     return this.button();
   }

@@ -122,7 +122,8 @@ class ClipPlayer {
   drawFrame() {
     const { frames, fps } = this.clip;
     this.range.value = String(this.frame);
-    const seconds = (this.frame / fps).toFixed(2);
+    const digits = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+    const seconds = (this.frame / fps).toLocaleString(words.language, digits);
     const at = { frame: this.frame, last: frames - 1, seconds };
     this.range.setAttribute("aria-valuetext", t("frame_spoken", at));
     this.onFrame?.(this.frame);

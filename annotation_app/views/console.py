@@ -19,7 +19,7 @@ from annotation_app.views import (
     preview,
     progress,
 )
-from annotation_app.views.frame import plain_text, style, tell, top, words
+from annotation_app.views.frame import distinct, plain_text, style, tell, top, words
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
 from audit.studies import Study, studies_of
@@ -63,19 +63,20 @@ def draw(context: AppContext, person: Person) -> None:
     page = st.query_params.get(PAGE)
     back = st.query_params.get(STUDY, studies[-1].id if studies else "")
     if coordinates and page == _DRAFTS:
-        if drafts.draw(context, person, texts):
-            _go(back, _NEW)
         if st.button(texts("console.back")):
             _go(back, "progress")
+        if drafts.draw(context, person, texts):
+            _go(back, _NEW)
         return
     if coordinates and (page == _NEW or not studies):
         if not studies:
             st.write(texts("console.first_study"))
-        if st.button(texts("console.drafts")):
-            _go(back, _DRAFTS)
+        with st.container(horizontal=True):
+            if studies and st.button(texts("console.back")):
+                _go(back, "progress")
+            if st.button(texts("console.drafts")):
+                _go(back, _DRAFTS)
         new_study.draw(context, person, texts)
-        if studies and st.button(texts("console.back")):
-            _go(back, "progress")
         people.everybody(context, person, texts)
         return
     if not studies:
@@ -83,6 +84,7 @@ def draw(context: AppContext, person: Person) -> None:
         return
     study = _chosen(studies, texts, coordinates)
     st.title(plain_text(study.name), anchor=False)
+    st.caption(plain_text(_state(study, texts)))
     _PAGES[_page(page, texts) if coordinates else "progress"](context, person, study, texts)
 
 
@@ -90,13 +92,14 @@ def _chosen(studies: list[Study], texts: Texts, coordinates: bool) -> Study:
     known = {study.id: study for study in studies}
     wanted = st.query_params.get(STUDY)
     ids = list(known)
+    titles = distinct({one: _title(study) for one, study in known.items()})
     select, refresh, look, make = st.columns([5, 1, 1, 1], vertical_alignment="bottom")
     with select:
         chosen = st.selectbox(
             texts("console.study"),
             ids,
             index=ids.index(wanted) if wanted in known else 0,
-            format_func=lambda one: _title(known[one], texts),
+            format_func=titles.__getitem__,
             key="console-study",
         )
     refresh.button(texts("console.refresh"), width="stretch")
@@ -124,11 +127,15 @@ def _page(wanted: str | None, texts: Texts) -> str:
     return page
 
 
-def _title(study: Study, texts: Texts) -> str:
-    state = "paused" if study.state == "open" and study.paused_at is not None else study.state
+def _title(study: Study) -> str:
+    # Nothing that changes: a choice whose label has changed shows the old one.
     label = f" · {study.config.label}" if study.config.label else ""
-    title = PROTOCOLS[study.protocol].title
-    return f"{study.name}{label} · {title} · {texts.known('state', state)}"
+    return f"{study.name}{label} · {PROTOCOLS[study.protocol].title}"
+
+
+def _state(study: Study, texts: Texts) -> str:
+    state = "paused" if study.state == "open" and study.paused_at is not None else study.state
+    return f"{PROTOCOLS[study.protocol].title} · {texts.known('state', state)}"
 
 
 def _go(study_id: str, page: str) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
 from annotation_app.views import item as item_view
-from annotation_app.views.frame import act, bar, done, table
+from annotation_app.views.frame import act, bar, distinct, done, table
 from annotation_app.views.held import short
 from audit.access import Person
 from audit.adjudication import Outcome
@@ -53,12 +53,15 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     else:
         st.write(texts("disputes.none"))
     known = {one.item_id: one for one in found}
+    # Labels do not tell the state: a choice whose label has changed is lost.
+    labels = distinct({one.item_id: short(one.item_id) for one in found})
     chosen = st.selectbox(
         texts("disputes.choose"),
         list(known),
-        format_func=lambda one: f"{short(one)} · {_state(known[one], texts)}",
+        format_func=labels.__getitem__,
         key=f"dispute-{study.id}",
     )
+    st.caption(_state(known[chosen], texts))
     _one(context, person, study, known[chosen], texts)
 
 
@@ -70,7 +73,8 @@ def _one(context: AppContext, person: Person, study: Study, dispute: Dispute, te
         votes(study, dispute.votes, texts)
     if dispute.state != "in_review":
         return
-    with st.form("settle", border=False, clear_on_submit=True):
+    # A form of its own: what is entered for one item is never sent for another.
+    with st.form(f"settle-{dispute.item_id}", border=False, clear_on_submit=True):
         outcome = st.radio(
             texts("disputes.outcome"),
             OUTCOMES,

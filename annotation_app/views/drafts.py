@@ -63,7 +63,6 @@ def draw(context: AppContext, person: Person, texts: Texts) -> bool:
     benchmark = st.selectbox(
         texts("drafts.benchmark"),
         list(found),
-        format_func=lambda one: f"{one} ({len(found[one])})",
         key="drafts-benchmark",
     )
     items = _of_kinds(found[benchmark], benchmark, texts)
@@ -97,7 +96,7 @@ def _of_kinds(items: list[Item], benchmark: str, texts: Texts) -> list[Item]:
     wanted = st.multiselect(
         texts("new.only", kind=texts("drafts.kind")),
         sorted(count),
-        format_func=lambda one: f"{_name(one)} ({count[one]})",
+        format_func=_name,
         placeholder=texts("new.any"),
         key=f"drafts-kind-{benchmark}",
     )

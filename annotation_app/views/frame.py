@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,12 @@ from corpus.problems import InputError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+    from streamlit.delta_generator import DeltaGenerator
 
 _COMMON = """
-:root { --mj-accent: #0b6380; --mj-on-accent: #ffffff; }
-@media (prefers-color-scheme: dark) { :root { --mj-accent: #62c4e3; --mj-on-accent: #12181e; } }
+:root { --mj-accent: #0b6380; --mj-on-accent: #ffffff; --mj-paper: #ffffff; }
+@media (prefers-color-scheme: dark) {
+  :root { --mj-accent: #62c4e3; --mj-on-accent: #12181e; --mj-paper: #12181e; } }
 [data-testid="stMainBlockContainer"] h1 { font-size: 2.1rem; padding: .5rem 0; }
 header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecoration"],
 [data-testid="stStatusWidget"] { display: none !important; }
@@ -34,6 +37,9 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 .mj-paste button { min-height: 44px; padding: .4rem 1.2rem; border-radius: 8px; border: 0;
   font: inherit; font-weight: 600; cursor: pointer; background: var(--mj-accent);
   color: var(--mj-on-accent); }
+[data-testid="stLayoutWrapper"]:has(> .st-key-told, > .st-key-link) { position: sticky; top: .5rem;
+  z-index: 20; }
+.st-key-told > *, .st-key-link { background: var(--mj-paper); border-radius: 8px; }
 .mj-go { display: inline-block; padding: .7rem 1.2rem; border-radius: 8px; font-weight: 600;
   text-decoration: none; background: var(--mj-accent); color: var(--mj-on-accent) !important; }
 [data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {
@@ -122,7 +128,46 @@ def tell() -> None:
     """Draw the word on what was done, once."""
     text = st.session_state.pop(_TOLD, None)
     if text:
-        st.success(plain_text(text))
+        with st.container(key="told"):
+            st.success(plain_text(text))
+
+
+def distinct(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return labels by id that differ from each other; a choice is told by its label alone.
+
+    >>> distinct({"7a01": "Ann", "9c44": "Bob", "b3f0": "Ann"})
+    {'7a01': 'Ann (7a01)', '9c44': 'Bob', 'b3f0': 'Ann (b3f0)'}
+    """
+    often = Counter(labels.values())
+    return {
+        key: f"{label} ({key[:6]})" if often[label] > 1 else label for key, label in labels.items()
+    }
+
+
+def pick(
+    label: str, options: Mapping[str, str], texts: Texts, place: DeltaGenerator | None = None
+) -> str | None:
+    """Draw a choice in which nothing is chosen beforehand.
+
+    What was chosen and is gone meanwhile is no choice any more, rather than another one.
+
+    Args:
+        label: What is asked.
+        options: Labels by id.
+        texts: Words of the page.
+        place: Where it is drawn, if not below all else.
+
+    Returns:
+        The id, or None where nothing is chosen.
+    """
+    shown = distinct(options)
+    return (place or st).selectbox(
+        label,
+        list(shown),
+        index=None,
+        format_func=shown.__getitem__,
+        placeholder=texts("console.choose"),
+    )
 
 
 def style(kind: str) -> None:

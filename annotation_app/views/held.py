@@ -8,9 +8,9 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
-from annotation_app.views.frame import act, done, table
+from annotation_app.views.frame import act, distinct, done, pick, table
 from audit.access import Person
-from audit.leases import leases, reclaim
+from audit.leases import Lease, leases, reclaim
 from audit.studies import Study
 
 
@@ -27,9 +27,10 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
         st.write(texts("held.nobody"))
         return
     now = time.time()
+    items = _labels(found)
     rows = [
         [
-            short(lease.item_id),
+            items[lease.assignment_id],
             ago(now - lease.since, texts),
             texts("held.never") if lease.saved_at is None else ago(now - lease.saved_at, texts),
             texts("held.free")
@@ -44,15 +45,22 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     if not kept or study.state != "open":
         return
     with st.form("reclaim", border=False):
-        chosen = st.selectbox(
-            texts("held.take"),
-            list(kept),
-            format_func=lambda one: short(kept[one].item_id),
-        )
+        chosen = pick(texts("held.take"), {one: items[one] for one in kept}, texts)
         st.caption(texts("held.take_help"))
         sent = st.form_submit_button(texts("held.reclaim"))
-    if sent and act(context, lambda session: reclaim(session, chosen, actor=person.id), texts):
+    if sent and chosen is None:
+        st.error(texts("console.choose_first"))
+    elif (
+        sent
+        and chosen is not None
+        and act(context, lambda session: reclaim(session, chosen, actor=person.id), texts)
+    ):
         done(texts("held.reclaimed"))
+
+
+def _labels(found: list[Lease]) -> dict[str, str]:
+    # Several experts may hold one item; the assignment tells them apart and names nobody.
+    return distinct({lease.assignment_id: short(lease.item_id) for lease in found})
 
 
 def short(item_id: str) -> str:

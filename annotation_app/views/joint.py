@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from annotation_app.context import AppContext
 from annotation_app.texts import Texts
 from annotation_app.views import item as item_view
 from annotation_app.views.disputes import votes
-from annotation_app.views.frame import act, done, plain_text, style, table, top
+from annotation_app.views.frame import act, distinct, done, pick, plain_text, style, table, top
 from annotation_app.views.held import short
 from annotation_app.views.manage import moment
 from audit.access import Person
@@ -32,9 +32,6 @@ from audit.protocols.registry import PROTOCOLS
 from audit.records import item_record
 from audit.studies import Study
 
-if TYPE_CHECKING:
-    from audit.joint import JointItem
-
 ROOM = "room"
 """Query parameter of an invited expert: the place of the room in their list, from 1 on."""
 
@@ -52,13 +49,13 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
         st.write(texts("joint.nothing"))
         return
     known = {one.item_id: one for one in found}
+    # Labels do not tell the state: a choice whose label has changed is lost.
+    labels = distinct({one.item_id: short(one.item_id) for one in found})
     chosen = st.selectbox(
-        texts("joint.choose"),
-        list(known),
-        format_func=lambda one: _title(known[one], texts),
-        key=f"joint-{study.id}",
+        texts("joint.choose"), list(known), format_func=labels.__getitem__, key=f"joint-{study.id}"
     )
     room = known[chosen]
+    st.caption(texts("joint.done" if room.child else "joint.open"))
     _room(context, person, study, chosen, texts)
     votes(study, room.votes, texts)
     if room.child is None:
@@ -146,13 +143,19 @@ def _invite(context: AppContext, person: Person, study: Study, item_id: str, tex
     if not seats:
         return
     st.subheader(texts("joint.invite_title"), anchor=False)
-    with st.form("joint-invite", border=False):
-        chosen = st.selectbox(texts("joint.invite"), list(seats), format_func=seats.__getitem__)
+    with st.form(f"joint-invite-{item_id}", border=False):
+        chosen = pick(texts("joint.invite"), seats, texts)
         sent = st.form_submit_button(texts("joint.invite_button"))
-    if sent and act(
-        context,
-        lambda session: invite_to_joint(session, study.id, item_id, chosen, person.id),
-        texts,
+    if sent and chosen is None:
+        st.error(texts("console.choose_first"))
+    elif (
+        sent
+        and chosen is not None
+        and act(
+            context,
+            lambda session: invite_to_joint(session, study.id, item_id, chosen, person.id),
+            texts,
+        )
     ):
         done(texts("joint.invited", name=seats[chosen]))
 
@@ -203,8 +206,3 @@ def _history(context: AppContext, person: Person, item_id: str, texts: Texts) ->
     ]
     names = ("version", "parent", "state", "decided")
     table(texts("joint.history"), [texts(f"joint.history_{name}") for name in names], rows)
-
-
-def _title(room: JointItem, texts: Texts) -> str:
-    state = texts("joint.done" if room.child else "joint.open")
-    return f"{short(room.item_id)} · {state}"

@@ -47,7 +47,7 @@ def _facts(study: Study, texts: Texts) -> None:
     config = study.config
     rows: list[list[object]] = [
         [texts("manage.protocol"), f"{PROTOCOLS[study.protocol].title} ({study.protocol})"],
-        [texts("manage.rule"), study.rule.replace("_", " ")],
+        [texts("manage.rule"), texts.known("rule", study.rule)],
         [texts("manage.items"), str(len(config.item_ids))],
         [texts("manage.ratings"), str(config.ratings_per_item)],
         [texts("manage.seed"), str(config.seed)],
@@ -100,7 +100,7 @@ def _close(context: AppContext, person: Person, study: Study, texts: Texts) -> N
     with context.db.read() as session:
         found = progress(session, study.id)
     st.subheader(texts("manage.close_title"), anchor=False)
-    st.write(texts("manage.close_help", rule=study.rule.replace("_", " ")))
+    st.write(texts("manage.close_help", rule=texts.known("rule", study.rule)))
     open_items = found.items - found.complete
     if open_items:
         st.write(texts.count("manage.close_open", open_items))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
-from annotation_app.views.frame import act, done
+from annotation_app.views.frame import act, distinct, done
 from annotation_app.views.manage import deadline_fields
 from audit.access import Person, list_people
 from audit.adjudication import rules_for
@@ -57,11 +56,13 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
     st.caption(protocol.paper)
     with context.db.read() as session:
         free = free_items(session, protocol.benchmark, protocol.kinds)
-        experts = {
-            one.id: one.name + (f" ({texts('progress.simulated')})" if one.simulated else "")
-            for one in list_people(session)
-            if one.active and one.role == "expert"
-        }
+        experts = distinct(
+            {
+                one.id: one.name + (f" ({texts('progress.simulated')})" if one.simulated else "")
+                for one in list_people(session)
+                if one.active and one.role == "expert"
+            }
+        )
     only = st.session_state.get(CHOSEN)
     if only is not None:
         free = [item for item in free if item.id in set(only)]
@@ -93,7 +94,7 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
         texts("new.rule"),
         rules,
         index=rules.index(protocol.decision),
-        format_func=lambda one: one.replace("_", " "),
+        format_func=lambda one: texts.known("rule", one),
         key=f"rule-{key}",
     )
     label = None
@@ -101,11 +102,20 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
         label = st.selectbox(texts("new.label"), protocol.study_labels, index=None)
     allow_3d = protocol.allows_3d and st.checkbox(texts("new.allow_3d"))
     deadline = deadline_fields(texts)
-    chosen = st.multiselect(texts("new.experts"), list(experts), format_func=experts.__getitem__)
+    chosen = st.multiselect(
+        texts("new.experts"),
+        list(experts),
+        format_func=experts.__getitem__,
+        placeholder=texts("console.choose"),
+    )
     checks = _checks_on_experts(key, texts)
     keep, start = st.columns(2)
-    draft = keep.button(texts("new.create"), width="stretch")
-    begin = start.button(texts("new.launch"), type="primary", width="stretch")
+    # Where other items fit by now, the press does not count: the form shows them first.
+    these = content_hash([one.id for one in items])
+    draft = keep.button(texts("new.create"), width="stretch", key=f"create-{these}")
+    begin = start.button(
+        texts("new.launch"), type="primary", width="stretch", key=f"launch-{these}"
+    )
     if not (draft or begin):
         return
 
@@ -197,7 +207,7 @@ def filtered(free: list[Item], key: str, texts: Texts) -> list[Item]:
         wanted = st.multiselect(
             texts("new.only", kind=texts.known("stratum", stratum)),
             sorted(count),
-            format_func=partial(_value, count),
+            format_func=_value,
             placeholder=texts("new.any"),
             key=f"only-{key}-{stratum}",
         )
@@ -206,5 +216,6 @@ def filtered(free: list[Item], key: str, texts: Texts) -> list[Item]:
     return kept
 
 
-def _value(count: dict[str, int], value: str) -> str:
-    return f"{value.replace('_', ' ')} ({count[value]})"
+def _value(value: str) -> str:
+    # Without a count: a choice whose label changes is dropped, and everything would fit.
+    return value.replace("_", " ")

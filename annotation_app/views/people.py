@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
-from annotation_app.views.frame import act, done, plain_text, table
+from annotation_app.views.frame import act, distinct, done, pick, plain_text, table
 from annotation_app.views.manage import moment
 from audit.access import add_person, invite, list_people, revoke
 from audit.members import add_member, retire, roster
@@ -33,9 +33,10 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     with context.db.read() as session:
         seats = roster(session, study.id, person.id)
         others = [one for one in list_people(session) if one.active and one.role == "expert"]
+    names = distinct({seat.person_id: seat.name for seat in seats})
     rows = [
         [
-            seat.name + (f" ({texts('progress.simulated')})" if seat.simulated else ""),
+            names[seat.person_id] + (f" ({texts('progress.simulated')})" if seat.simulated else ""),
             texts("people.revoked")
             if not seat.active
             else texts("people.left", when=moment(seat.retired_at))
@@ -60,25 +61,30 @@ def everybody(context: AppContext, person: Person, texts: Texts) -> None:
     """Draw everyone with access to the workspace, with new links and the taking away of access."""
     with context.db.read() as session:
         people = list_people(session)
+    called = distinct({one.id: one.name for one in people})
     with st.expander(texts("people.everybody")):
         rows = [
             [
-                one.name,
+                called[one.id],
                 texts.known("role", one.role),
                 texts("people.active" if one.active else "people.revoked"),
             ]
             for one in people
         ]
-        names = ("name", "role", "state")
-        table(texts("people.everybody"), [texts(f"people.{name}") for name in names], rows)
+        heads = [texts(f"people.{name}") for name in ("name", "role", "state")]
+        table(texts("people.everybody"), heads, rows)
         _person(context, person, texts)
-        active = {one.id: one.name for one in people if one.active}
+        active = {one.id: called[one.id] for one in people if one.active}
         with st.form("access", border=False):
-            chosen = st.selectbox(texts("people.who"), list(active), format_func=active.__getitem__)
+            chosen = pick(texts("people.who"), active, texts)
             left, right = st.columns(2)
             renew = left.form_submit_button(texts("people.new_link"), width="stretch")
             sure = right.checkbox(texts("people.revoke_sure", name=""))
             gone = right.form_submit_button(texts("people.revoke"), width="stretch")
+        if chosen is None:
+            if renew or gone:
+                st.error(texts("console.choose_first"))
+            return
         if renew:
             _invite(context, person, chosen, active[chosen], texts)
         if gone and not sure:
@@ -93,10 +99,16 @@ def _add(
     st.subheader(texts("people.add_title"), anchor=False)
     if free:
         with st.form("add-known", border=False):
-            chosen = st.selectbox(texts("people.known"), list(free), format_func=free.__getitem__)
+            chosen = pick(texts("people.known"), free, texts)
             sent = st.form_submit_button(texts("people.add_known"))
-        if sent and act(
-            context, lambda session: add_member(session, study.id, chosen, person.id), texts
+        if sent and chosen is None:
+            st.error(texts("console.choose_first"))
+        elif (
+            sent
+            and chosen is not None
+            and act(
+                context, lambda session: add_member(session, study.id, chosen, person.id), texts
+            )
         ):
             done(texts("people.added", name=free[chosen]))
     with st.form("add-new", border=False, clear_on_submit=True):
@@ -124,11 +136,16 @@ def _retire(
     st.subheader(texts("people.retire_title"), anchor=False)
     st.write(texts("people.retire_help"))
     with st.form("retire", border=False):
-        chosen = st.selectbox(texts("people.who"), list(now), format_func=now.__getitem__)
+        chosen = pick(texts("people.who"), now, texts)
         replace = st.checkbox(texts("people.replace"))
         sent = st.form_submit_button(texts("people.retire"))
+    if not sent:
+        return
+    if chosen is None:
+        st.error(texts("console.choose_first"))
+        return
     counts: list[int] = []
-    if sent and act(
+    if act(
         context,
         lambda session: counts.append(
             retire(session, study.id, chosen, replace=replace, actor=person.id)
@@ -176,7 +193,7 @@ def link(texts: Texts) -> None:
     if made is None:
         return
     name, link = made
-    with st.container(border=True):
+    with st.container(border=True, key="link"):
         st.write(texts("people.link", name=plain_text(name), days=_DAYS))
         st.code(link, language=None, wrap_lines=True)
         if st.button(texts("people.link_copied"), type="primary"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -33,7 +34,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     if not missing:
         return
     st.warning(texts.count("render.missing", len(missing)))
-    command = f'motionjury render all --study "{study.name}"'
+    command = f"motionjury render all --study {shlex.quote(study.name)}"
     if context.render is None:
         st.write(texts("render.command"))
         st.code(command, language=None)
