@@ -31,7 +31,7 @@ UNIT = 4
 """Frames of a movement unit."""
 CONTACTS = 4
 """Last features of a frame, which the encoder does not see."""
-BATCH = 64
+BATCH = 32
 """Clips encoded together (ours)."""
 
 

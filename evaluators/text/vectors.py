@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from corpus.problems import InputError
 from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.text.wordpiece import WordPieces
-from evaluators.vectors import NEAR, batches, device_of
+from evaluators.vectors import NEAR, batches, device_of, run_batches
 
 TokenRows = NDArray[np.float32]
-_BATCH = 128
+_BATCH = 64
 
 
 class TokenVectors(Protocol):
@@ -229,17 +229,19 @@ def hidden_states(
     import torch
 
     found: list[TokenRows] = [np.zeros((0, 0), dtype=np.float32)] * len(ids)
-    with torch.inference_mode():
-        for batch in batches([len(row) for row in ids], _BATCH, near=NEAR):
-            width = max(len(ids[k]) for k in batch)
-            tokens = torch.full((len(batch), width), pad, dtype=torch.long)
-            mask = torch.zeros((len(batch), width), dtype=torch.bool)
-            for place, k in enumerate(batch):
-                tokens[place, : len(ids[k])] = torch.tensor(ids[k])
-                mask[place, : len(ids[k])] = True
-            states = encode(tokens.to(device), mask.to(device)).float().cpu().numpy()
-            for place, k in enumerate(batch):
-                found[k] = states[place, : len(ids[k])]
+
+    def work(batch: list[int]) -> None:
+        width = max(len(ids[k]) for k in batch)
+        tokens = torch.full((len(batch), width), pad, dtype=torch.long)
+        mask = torch.zeros((len(batch), width), dtype=torch.bool)
+        for place, k in enumerate(batch):
+            tokens[place, : len(ids[k])] = torch.tensor(ids[k])
+            mask[place, : len(ids[k])] = True
+        states = encode(tokens.to(device), mask.to(device)).float().cpu().numpy()
+        for place, k in enumerate(batch):
+            found[k] = states[place, : len(ids[k])]
+
+    run_batches(list(batches([len(row) for row in ids], _BATCH, near=NEAR)), work)
     return found
 
 

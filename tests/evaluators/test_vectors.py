@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from evaluators.vectors import batches, cosine, negated_euclidean
+from corpus.problems import InputError
+from evaluators.vectors import batches, cosine, in_batches, negated_euclidean
 
 
 @given(st.lists(st.integers(1, 300)), st.integers(1, 9), st.floats(0, 1))
@@ -44,3 +49,42 @@ def test_a_vector_of_no_length_has_cosine_zero_and_widths_must_agree() -> None:
         with pytest.raises(ValueError, match=r"got \(2, 2\) and \(2, 3\)"):
             measure(rows, np.zeros((2, 3)))
         assert measure(np.zeros((0, 2)), rows).shape == (0, 2)
+
+
+def test_batches_on_several_cores_give_what_one_core_gives_in_order() -> None:
+    rows = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
+    seen, threads = set(), torch.get_num_threads()
+
+    def encode(batch):
+        assert not torch.is_grad_enabled()
+        seen.add(threading.get_ident())
+        time.sleep(0.01)
+        return rows[batch] * 2
+
+    try:
+        torch.set_num_threads(3)
+        found = in_batches([1] * 40, 4, encode, 5)
+        assert torch.get_num_threads() == 3
+        assert len(seen) > 1
+        torch.set_num_threads(1)
+        seen.clear()
+        np.testing.assert_array_equal(found, in_batches([1] * 40, 4, encode, 5))
+        assert seen == {threading.get_ident()}
+    finally:
+        torch.set_num_threads(threads)
+    np.testing.assert_array_equal(found, (rows * 2).numpy())
+
+
+def test_an_error_in_a_batch_comes_out_and_the_cores_are_given_back() -> None:
+    threads = torch.get_num_threads()
+
+    def encode(batch):
+        raise InputError("a clip that cannot be")
+
+    try:
+        torch.set_num_threads(2)
+        with pytest.raises(InputError, match="a clip that cannot be"):
+            in_batches([1] * 4, 1, encode, 5)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
