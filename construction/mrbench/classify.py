@@ -152,7 +152,11 @@ def classify(
     filed: list[Filed] = []
     refused: list[Rejected] = []
     for place, (candidate, found) in enumerate(zip(candidates, fits, strict=True)):
-        outcome = _settle(candidate, found, answers.get(place), taxonomy)
+        reply = answers.get(place)
+        if stages.dry_run and reply is not None and reply.value is None:
+            # Reckoned with as though a model filed it, so that later stages are reckoned too.
+            found, reply = found or (taxonomy.categories[place % len(taxonomy.categories)],), None
+        outcome = _settle(candidate, found, reply, taxonomy)
         if isinstance(outcome, Filed):
             filed.append(outcome)
         else:

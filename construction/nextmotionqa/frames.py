@@ -8,11 +8,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpus.problems import InputError
 from llm.media import Media, encode_frame, frames
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
     from render.clip import RenderSettings
+    from render.keyframes import Keyframes
 
 SIZE = 384
 """Pixels of the side of the square each frame's area equals (ours)."""
@@ -43,23 +45,17 @@ def clip_frames(motion: Motion, count: int, folder: Path) -> tuple[Media, ...]:
         The frames, read from their files when they are sent.
 
     Raises:
-        InputError: The motion cannot be drawn, or a file cannot be read.
+        InputError: The motion cannot be drawn, or a file cannot be read or written.
     """
     from render.keyframes import keyframes
-    from render.sheet import write_picture
 
     kept = _folder(motion, count, folder)
     if not kept.is_dir():
         drawn = keyframes(motion, count, _settings(), trajectory=False)
-        folder.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=folder))
-        for number, (picture, time) in enumerate(zip(drawn.pictures, drawn.times, strict=True)):
-            write_picture(made / f"{number:03d}_{time:.3f}.png", picture)
         try:
-            made.rename(kept)
-        except OSError:
-            # Another run drew the same frames first.
-            shutil.rmtree(made)
+            _write(drawn, folder, kept)
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from error
     return _read(kept)
 
 
@@ -78,6 +74,24 @@ def reckoned_frames(motion: Motion, count: int, folder: Path) -> tuple[Media, ..
         return _read(kept)
     blank = encode_frame(np.zeros((1, 1, 3), np.uint8))
     return frames([(number * 1.0, blank) for number in range(min(count, motion.frames))])
+
+
+def _write(drawn: Keyframes, folder: Path, kept: Path) -> None:
+    from render.sheet import write_picture
+
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder))
+    try:
+        for number, (picture, time) in enumerate(zip(drawn.pictures, drawn.times, strict=True)):
+            write_picture(made / f"{number:03d}_{time:.3f}.png", picture)
+        if not kept.is_dir():
+            made.rename(kept)
+    except OSError:
+        # Another run may have drawn the same frames first.
+        if not kept.is_dir():
+            raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _settings() -> RenderSettings:

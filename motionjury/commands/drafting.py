@@ -208,7 +208,7 @@ def _print_estimates(stages: Stages, *, as_json: bool) -> None:
         for estimate in several:
             print(f"{name}: {estimate.line()}")
     print(
-        "Dry run: nothing was sent or stored. Later stages are reckoned from cached answers only."
+        "Dry run: nothing was sent or stored. What hangs on answers not yet given is an estimate."
     )
 
 

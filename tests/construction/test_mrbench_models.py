@@ -255,11 +255,13 @@ def test_a_dry_run_reckons_and_sends_nothing():
     with FakeEndpoint(answering()) as server:
         one = model(server.url)
         stages = Stages(dict.fromkeys(STAGES, one), dry_run=True)
-        drafted(stages, {k: v for k, v in TEXTS.items() if k != "a:3"})
+        texts = {**TEXTS, "a:5": ["a man shivers with the whole body, twice"]}
+        drafted(stages, texts)
         assert server.got == []
     calls = {name: sum(e.calls for e in found) for name, found in stages.estimates.items()}
-    assert calls == {"score": 2, "verify": 2, "rewrite": 2}
-    assert stages.estimates["verify"][0].pictures == 4
+    # Two captions wait for the model to file them; they are reckoned with all the same.
+    assert calls == {"score": 4, "classify": 2, "verify": 4, "rewrite": 4}
+    assert stages.estimates["verify"][0].pictures == 8
 
 
 def test_a_motion_that_cannot_be_drawn_is_refused_and_the_rest_goes_on():
