@@ -11,7 +11,7 @@ from construction.text.outcome import Outcome, item, rejected
 from construction.text.tables import words
 from construction.text.tokens import unreadable
 
-RULE = "stride.random/2"
+RULE = "stride.random/3"
 """Name and version of the Random Content rule."""
 
 _DRAWS = 16

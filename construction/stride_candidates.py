@@ -13,6 +13,7 @@ from construction.sampling import random_content, same_text
 from construction.text import actions as action_rule
 from construction.text import mirror as mirror_rule
 from construction.text import temporal as temporal_rule
+from construction.text.held_out import motion_groups
 from construction.text.language import foreign
 from construction.text.outcome import Outcome, OutcomeKind, not_applicable, rejected
 from corpus.clips import Caption, Clip
@@ -138,13 +139,14 @@ class CandidateMaker:
         self._seed = seed
         self._known: dict[tuple[StrideAxis, str], tuple[Outcome, ...]] = {}
         self._by_corpus: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        self._motion: dict[str, str] = {}
+        self._group = motion_groups(clips)
+        self._group_of: dict[str, str] = {}
         self._texts: dict[str, list[str]] = defaultdict(list)
         for caption in captions:
             clip = self._clips[caption.clip_id]
-            self._texts[clip.id].append(caption.text)
+            self._texts[clip.content_hash].append(caption.text)
             self._by_corpus[clip.corpus].append((caption.id, caption.text))
-            self._motion[caption.id] = clip.content_hash
+            self._group_of[caption.id] = self._group[clip.id]
 
     def usable(self, caption: Caption) -> Outcome | None:
         """Say why a caption cannot be edited on any axis; None where it can."""
@@ -179,22 +181,22 @@ class CandidateMaker:
         made_by: Provenance | None = None,
     ) -> Candidate | None:
         """Return the candidate of an edit; None where the text is also true of the motion."""
-        own = map(same_text, self._texts[caption.clip_id])
+        clip = self._clips[caption.clip_id]
+        own = map(same_text, self._texts[clip.content_hash])
         if outcome.text is None or same_text(outcome.text) in own:
             return None
-        clip = self._clips[caption.clip_id]
         return Candidate(clip, caption, axis, outcome.text, outcome.edit, made_by)
 
     def _draw(self, caption: Caption) -> Outcome:
-        """Draw another motion's caption; a copy of the motion under another id is no other."""
+        """Draw another motion's caption; a copy or the mirror image of the motion is no other."""
         clip = self._clips[caption.clip_id]
         return random_content(
             caption.text,
             caption.id,
             self._by_corpus[clip.corpus],
             self._seed,
-            avoid=self._texts[clip.id],
-            allowed=lambda other: self._motion[other] != clip.content_hash,
+            avoid=self._texts[clip.content_hash],
+            allowed=lambda other: self._group_of[other] != self._group[clip.id],
         )
 
 

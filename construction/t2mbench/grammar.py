@@ -14,7 +14,7 @@ from construction.t2mbench.moves import Move, limb_phrases, moves, sided
 from construction.t2mbench.numbers import body_part, numerical, whole_body
 from construction.text.tables import table
 
-RULE = "t2mbench.grammar/1"
+RULE = "t2mbench.grammar/2"
 """Name and version of the rule."""
 TABLES = ("t2m_moves", "t2m_clay")
 """Tables its prompts depend on."""
@@ -124,7 +124,10 @@ def _core(*without: Move) -> list[Move]:
 
 
 def _stance(draw: random.Random) -> str:
-    return sided(draw.choice(str(table(TABLES[0])["stances"]).strip().splitlines()), draw)
+    """Return how the person starts; what follows may leave it ("with both hands … swings")."""
+    return "starting " + sided(
+        draw.choice(str(table(TABLES[0])["stances"]).strip().splitlines()), draw
+    )
 
 
 def _joined(clauses: Sequence[str]) -> str:

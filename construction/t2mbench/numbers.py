@@ -26,7 +26,7 @@ class _Reach(NamedTuple):
 _ACROSS = ("to the left of", "to the right of")
 _REACHES = (
     _Reach("{s} hand", "head", ("in front of",), 15, 50),
-    _Reach("{s} hand", "head", ("above",), 10, 50),
+    _Reach("{s} hand", "head", ("above",), 10, 30),
     _Reach("{s} hand", "chest", ("in front of",), 20, 50),
     _Reach("{s} hand", "pelvis", ("in front of", "behind"), 15, 40),
     _Reach("{s} hand", "{s} shoulder", ("in front of", "above"), 20, 50),
@@ -82,16 +82,15 @@ def whole_body(draw: random.Random) -> str:
         tenths = draw.randint(5, 25 if way == "forward" else 12)
         over = draw.choice(("", f" for {draw.randint(2, 6)} seconds"))
         verb = "runs" if tenths > 20 else "walks"
-        return f"A person {verb} {way} at {tenths / 10:g} meters per second{over}."
+        return f"A person {verb} {way} at {_metres(tenths / 10)} per second{over}."
     way = draw.choice(("forward", "backward", "to the left", "to the right"))
     metres = draw.randint(5, 50 if way == "forward" else 30) / 10
     verb = draw.choice(_WALKS)
-    unit = "meter" if metres == 1 else "meters"
     if way in ("forward", "backward") and draw.random() < 0.25:
         aside = draw.randint(5, 20) / 10
         side = draw.choice(SIDES)
-        return f"A person {verb} {metres:g} {unit} {way} and {aside:g} meters to the {side}."
-    return f"A person {verb} {metres:g} {unit} {way}."
+        return f"A person {verb} {_metres(metres)} {way} and {_metres(aside)} to the {side}."
+    return f"A person {verb} {_metres(metres)} {way}."
 
 
 def body_part(draw: random.Random) -> str:
@@ -102,6 +101,10 @@ def body_part(draw: random.Random) -> str:
     keeps = draw.choice(_KEEPS)
     words = f"A person {keeps} {reach.part} {distance} cm {where} the {reach.base}."
     return _filled(words, draw)
+
+
+def _metres(value: float) -> str:
+    return f"{value:g} meter" if value == 1 else f"{value:g} meters"
 
 
 def _filled(words: str, draw: random.Random, **numbers: int) -> str:

@@ -18,10 +18,11 @@ from construction.text.tables import table, words
 from construction.text.tokens import Token, match_case, replace_spans, tokenize, unreadable
 from construction.text.verb_use import verb_tag
 
-RULE = "stride.action/2"
+RULE = "stride.action/3"
 """Name and version of this rule."""
 
 _TAGS: tuple[Tag, ...] = ("VB", "VBZ", "VBG", "VBD", "VBN")
+_SOMEBODY = frozenset({"something", "someone", "somebody"})
 _BOUNDARIES = frozenset({".", ",", ";", ":", "!", "?", "then", "before", "after", "and"})
 
 
@@ -107,10 +108,13 @@ def _clause(tokens: list[Token], i: int) -> tuple[list[str], list[str]]:
     return before, after
 
 
-def _frame_problem(frame: str, after: list[str]) -> str | None:
+def _frame_problem(frame: str, after: list[str], *, gait: bool) -> str | None:
     """Say why the words after the verb do not suit the frame of the pair, or return None."""
     first = after[0] if after else ""
     determined = first in words("verb_use", "determiners")
+    if first in words("actions", "particles") and after[1:] and not gait:
+        if after[1] in words("verb_use", "determiners") | _SOMEBODY:
+            return "it has an object behind a particle"
     if frame == "intransitive":
         fits = (
             not first
@@ -123,7 +127,7 @@ def _frame_problem(frame: str, after: list[str]) -> str | None:
         bare = first in {"both", "one"} or first in words("verb_use", "body_parts")
         return None if part and (determined or bare) else "its object is no part of the body"
     if frame == "object":
-        fits = determined or first in {"something", "someone", "somebody", "it", "him", "them"}
+        fits = determined or first in _SOMEBODY | {"it", "him", "them"}
         if fits and any(w in words("verb_use", "body_parts") for w in after[:4]):
             return "its object is a part of the body"
         return None if fits else "it has no object"
@@ -147,6 +151,10 @@ def _candidate(
     before, after = _clause(tokens, i)
     blocked = pair.block | pair.block_to.get(target, frozenset())
     found = next((w for w in [*after, *before] if w in blocked), None)
+    if found is None and source in words("actions", "leaps"):
+        found = next((w for w in low if w in words("actions", "flight")), None)
+    if found is None and target in {"lower", "raise"} and "down" in low:
+        found = "down"
     if found is None and source in words("actions", "gaits"):
         manner = words("actions", "gait_manner")
         found = next((w for j, w in enumerate(low) if j != i and w in manner), None)
@@ -162,7 +170,7 @@ def _candidate(
         return rejected(f"'{found}' does not suit '{target}'", "arguments")
     if pair.need and pair.need not in after:
         return rejected(f"'{source}' without '{pair.need}' does not suit '{target}'", "arguments")
-    misfit = _frame_problem(pair.frame, after)
+    misfit = _frame_problem(pair.frame, after, gait=source in words("actions", "gaits"))
     if misfit:
         return rejected(f"'{tokens[i].text}': {misfit}", "arguments")
     new = match_case(tokens[i].text, action_forms(target)[tag])

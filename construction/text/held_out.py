@@ -84,7 +84,7 @@ def held_out_ngrams(
         ScorerNotRun: Too few captions even so.
     """
     by_id = {clip.id: clip for clip in clips}
-    group = _groups(clips)
+    group = motion_groups(clips)
     closed = {group[i] for i in drafted if i in group}
     tested = {group[c.id] for c in clips if c.split == "test"}
     known = [c for c in captions if c.clip_id in by_id]
@@ -119,8 +119,12 @@ def held_out_ngrams(
     return HeldOut(scorer, note)
 
 
-def _groups(clips: Sequence[Clip]) -> Mapping[str, str]:
-    """Return the group of each clip; copies under other ids, and their groups, share one."""
+def motion_groups(clips: Sequence[Clip]) -> Mapping[str, str]:
+    """Return the group of each clip by its id.
+
+    A group holds a motion, its mirror image, other cuts of its recording, copies of any of these
+    under other ids, and what those share a group with. The order of the clips decides nothing.
+    """
     parent: dict[tuple[int, str], tuple[int, str]] = {}
 
     def top(node: tuple[int, str]) -> tuple[int, str]:

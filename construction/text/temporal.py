@@ -18,7 +18,7 @@ from construction.text.tables import table, words
 from construction.text.temporal_parse import Parser
 from construction.text.tokens import Token, replace_spans, tokenize, unreadable
 
-RULE = "stride.temporal/1"
+RULE = "stride.temporal/2"
 """Name and version of this rule."""
 
 _NOT_APPLICABLE = frozenset({"single_event", "false_connective"})
@@ -195,7 +195,7 @@ def _definite(told: list[list[str]]) -> Outcome | None:
             if word == "the" and event[i + 1] in introduced:
                 return rejected(f"'the {event[i + 1]}' was introduced before", "pronoun")
         for i, word in enumerate(event):
-            if word in {"a", "an", "some"}:
+            if word in {"a", "an", "some", "his", "her", "their", "its"}:
                 introduced |= set(event[i + 1 : i + 4])
     return None
 

@@ -13,7 +13,7 @@ from construction.text.events import (
     same_subject,
     subject_end,
 )
-from construction.text.morphology import Tag
+from construction.text.morphology import Tag, readings
 from construction.text.tables import words
 from construction.text.tokens import Token
 
@@ -54,6 +54,8 @@ class Parser:
         if self.word(i) in {"after", "before", "having", "once"}:
             return self._fronted(i)
         i = self._subject(i)
+        if self.word(i) == "," and self._gerund(i + 1):
+            raise Unparsed("unparsed", "an -ing form between the subject and its verb")
         i = self._openings(i)
         i, tags = self._lead(i)
         self._events(i, tags)
@@ -166,6 +168,10 @@ class Parser:
             return k, "then", _FINITE
         if (marks or conj) and self.word(j) in listed("end") and self._end_phrase(j):
             return self._end_phrase(j), "ends by", ("VBG",)
+        if conj and (
+            self._says_when(j) or (self.word(j) in listed("nearness") and self._says_when(j + 1))
+        ):
+            raise Unparsed("unparsed", "'and' in front of 'before' or 'after'")
         if self._says_when(j):
             return self._before_after(j)
         if self.word(j) in listed("nearness") and self._says_when(j + 1):
@@ -300,6 +306,11 @@ class Parser:
     def _check_head(self, slot: Slot) -> None:
         if slot.lemma in {"appear", "seem", "have"}:
             raise Unparsed("unparsed", f"'{self.low[slot.head]}' does not name an event")
+        if slot.lemma in {"start", "begin"}:
+            follows = self.word(slot.head + 1)
+            posture = any(r.lemma in listed("standing") for r in readings(follows))
+            if follows != "to" and (posture or not self._gerund(slot.head + 1)):
+                raise Unparsed("unparsed", f"'{self.low[slot.head]}' tells where it begins")
 
     def _check_nouns(self, slot: Slot) -> None:
         """Refuse a noun for an event that may hold more than itself or less than it needs."""

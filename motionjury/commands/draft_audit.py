@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ from motionjury.options import JsonOption, WorkspaceOption, bar, print_json, pri
 if TYPE_CHECKING:
     from construction.report import Figure
     from construction.stride_audit import Pair, WordRow
-    from corpus.clips import Clip
+    from corpus.clips import Caption, Clip
     from motionjury.workspace import Workspace
 
 _FEWEST_CLIPS = 8
@@ -76,6 +77,7 @@ def audit(
         drafted = item_pairs(items)
     else:
         drafted, problems = _read_pairs(pairs)
+        drafted = _in_workspace(drafted, every_clip, every_text)
     drafted = [pair for pair in drafted if corpus in (None, pair.corpus)]
     if not drafted:
         raise InputError(
@@ -169,6 +171,25 @@ def _read_pairs(path: Path) -> tuple[list[Pair], list[Problem]]:
         first = f"; first: {problems[0].place}: {problems[0].reason}" if problems else ""
         raise InputError(f"expected pairs, got none{first}", file=str(path))
     return found, problems
+
+
+def _in_workspace(
+    pairs: list[Pair], clips: Sequence[Clip], captions: Sequence[Caption]
+) -> list[Pair]:
+    """Name the workspace's motion of each pair, so that the n-gram leaves its captions out.
+
+    A release names clips without the corpus; where the name says nothing, the caption may.
+    """
+    known = {clip.id for clip in clips}
+    of_text: dict[str, str] = {}
+    for caption in sorted(captions, key=lambda c: c.clip_id):
+        of_text.setdefault(caption.text, caption.clip_id)
+    found = []
+    for pair in pairs:
+        named = (pair.clip_id, f"{pair.corpus}:{pair.clip_id}")
+        clip_id = next((name for name in named if name in known), of_text.get(pair.caption))
+        found.append(pair._replace(clip_id=clip_id or pair.clip_id))
+    return found
 
 
 def _most(rows: list[WordRow], most: int) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.stride import edit_caption
-from construction.text.actions import action_candidates, action_forms, action_pairs
+from construction.text.actions import action_candidates, action_forms, action_pairs, swaps
 from construction.text.morphology import inflect
 from construction.text.tables import table
 from tests.construction.cases import own
@@ -57,3 +57,19 @@ def test_the_seed_chooses_among_the_candidates():
     caption = "a man walks in a circle."
     texts = {edit_caption(caption, "action_identity", seed).text for seed in range(10)}
     assert texts == {c.text for c in action_candidates(caption) if c.text is not None}
+
+
+@pytest.mark.parametrize(
+    ("caption", "refused"),
+    [
+        ("the person jumps and spins in the air.", "'air'"),
+        ("a person hops twice and lands on the left foot.", "'lands'"),
+        ("a person hops along with long strides.", "'strides'"),
+        ("the man walks, one foot in front of the other.", "'one foot in front of the other'"),
+        ("a person kicks off their shoes.", "particle"),
+        ("a person lifts one arm and puts it down.", "'down'"),
+    ],
+)
+def test_what_only_the_first_action_suits_rules_the_other_out(caption, refused):
+    (found,) = swaps(caption)
+    assert found.outcome == "rejected" and refused in found.reason

@@ -120,3 +120,16 @@ def test_time_grows_in_proportion_to_length(unit):
     start = time.perf_counter()
     mirror(long)
     assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        ("he was right to jump", None),
+        ("he has one leg left.", None),
+        ("a person looks left, then walks right ahead.", "a person looks right, then walks right ahead."),
+        ("he turned to his right to jump", "he turned to his left to jump"),
+    ],
+)  # fmt: skip
+def test_correct_remaining_and_emphasis_are_no_sides(caption, expected):
+    assert mirror(caption).text == expected

@@ -74,3 +74,45 @@ def test_nothing_to_train_on_is_refused():
 def test_the_fingerprint_knows_the_captions_not_their_order():
     assert texts_hash(CAPTIONS) == texts_hash(CAPTIONS[::-1])
     assert texts_hash(CAPTIONS) != texts_hash(CAPTIONS[1:])
+
+
+def kneser_ney(texts, word, history):
+    """Interpolated Kneser-Ney from the definition (Chen & Goodman 1999, eq. for pKN), unrefined."""
+    lines = [["<s>"] * 3 + words_of(text) + ["</s>"] for text in texts]
+    windows = [tuple(line[i - 3 : i + 1]) for line in lines for i in range(3, len(line))]
+    vocabulary = {w[-1] for w in windows} | {"<unk>"}
+
+    def count(gram):
+        if len(gram) == 4:
+            return sum(w == gram for w in windows)
+        # in how many different words a longer n-gram begins that ends in this one
+        longer = {w[-len(gram) - 1 :] for w in windows}
+        return sum(g[1:] == gram for g in longer)
+
+    def p(gram):
+        if not gram:
+            return 1 / len(vocabulary)
+        n = len(gram)
+        all_grams = {w[-n:] for w in windows}
+        counts = {g: count(g) for g in all_grams}
+        ones, twos = (sum(c == k for c in counts.values()) for k in (1, 2))
+        discount = ones / (ones + 2 * twos) if ones and twos else 0.5
+        beside = {g: c for g, c in counts.items() if g[:-1] == gram[:-1]}
+        if not beside:
+            return p(gram[1:])
+        total = sum(beside.values())
+        left = discount * len(beside) / total
+        return max(beside.get(gram, 0) - discount, 0) / total + left * p(gram[1:])
+
+    known = [w if w in vocabulary else "<unk>" for w in [*history, word]]
+    return p(tuple((["<s>"] * 3 + known)[-4:]))
+
+
+def test_probabilities_are_those_of_the_definition():
+    texts = ["a man walks.", "a man walks left.", "a man sits", "the man walks left. a man sits"]
+    model = KneserNey(count_grams(texts))
+    stream = words_of("a man walks left a dog sits. the")
+    for k, word in enumerate(stream):
+        for history in (stream[:k], stream[max(0, k - 2) : k]):
+            expected = kneser_ney(texts, word, history)
+            assert model.probability(word, history) == pytest.approx(expected, rel=1e-12)

@@ -78,7 +78,7 @@ def test_items_carry_what_is_needed_to_make_them_again():
     for item in result.items:
         triplet = Triplet.model_validate(item.payload)
         assert triplet.caption != triplet.perturbed
-        assert item.provenance.rule == "stride.mirror/1"
+        assert item.provenance.rule == "stride.mirror/2"
         assert len(item.provenance.rule_hash) == 64
         assert item.provenance.seed == 7
         assert item.provenance.media == {triplet.clip_id: f"hash of {triplet.clip_id[5:]}"}
@@ -191,3 +191,30 @@ def test_unknown_axis_and_empty_caption():
         edit_caption("a man walks", "random_content")
     for axis in AXES[:3]:
         assert edit_caption("  ", axis).reason_code == "empty"
+
+
+def test_random_content_never_comes_from_the_mirror_image_or_a_copy():
+    names = {"000001": "walks left", "M000001": "walks right", "000002": "jumps over a box"}
+    clips = [clip(name, "humanml3d") for name in names]
+    clips.append(clip("copy", "humanml3d", content="hash of M000001"))
+    texts = [*names.values(), "strolls off to the right"]
+    captions = [
+        Caption(id=f"{c.id}#0", clip_id=c.id, text=f"a man {text}.")
+        for c, text in zip(clips, texts, strict=True)
+    ]
+    for seed in range(6):
+        found = draft_stride(clips, captions, seed, ["random_content"])
+        drawn = {i.payload["clip_id"]: i.payload["perturbed"] for i in found.items}
+        for name in ("000001", "M000001", "copy"):
+            assert drawn[f"humanml3d:{name}"] == "a man jumps over a box."
+
+
+def test_an_edit_that_is_a_caption_of_a_copy_is_no_item():
+    clips = [clip("a"), clip("b", content="hash of a")]
+    said = ("a man raises his left hand.", "a man raises his right hand.")
+    captions = [
+        Caption(id=f"{c.id}#0", clip_id=c.id, text=t) for c, t in zip(clips, said, strict=True)
+    ]
+    found = draft_stride(clips, captions, 0, ["mirror_reflection"])
+    assert not found.items
+    assert {p.reason_code for p in found.passed} == {"also_a_caption"}

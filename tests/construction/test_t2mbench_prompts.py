@@ -15,6 +15,7 @@ from construction.stages import Stages
 from construction.t2mbench import expansion
 from construction.t2mbench.book import Cell, cells
 from construction.t2mbench.clay import check_prompt
+from construction.t2mbench.grammar import RULE as GRAMMAR
 from construction.t2mbench.moves import find_moves, moves
 from construction.t2mbench.prompts import draft_prompts
 from construction.t2mbench.refinement import refinement_fault
@@ -286,7 +287,7 @@ def test_prompts_of_the_grammar_may_be_refined_too():
         assert len(server.got) == 4
     assert all(item.payload["text"].endswith("!") for item in found.items)
     assert all("refined" in item.provenance.parameters for item in found.items)
-    assert {item.provenance.rule for item in found.items} == {"t2mbench.grammar/1"}
+    assert {item.provenance.rule for item in found.items} == {GRAMMAR}
 
 
 def test_a_refinement_that_breaks_the_rule_leaves_the_prompt_flagged():

@@ -253,7 +253,7 @@ def test_a_check_keeps_the_line_in_one_form_and_refuses_others():
 
 def test_spelt_numbers_are_those_of_inflect():
     engine = pytest.importorskip("inflect", reason="oracle inflect is not installed").engine()
-    for number in (*range(1, 22), *range(95, 1000, 53)):
+    for number in (1, 7, 12, 20, 21, 95, 100, 148, 990):
         words = engine.number_to_words(number)
         assert plain_numbers(f"turns {words} degrees") == f"turns {number} degrees"
 

@@ -145,3 +145,41 @@ def test_very_long_captions_are_refused_quickly(unit):
     found = reverse_events("a man walks " + unit * (100_000 // len(unit)))
     assert found.outcome != "item"
     assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        ("he starts with a jump and ends with a bow.", "he starts with a bow and ends with a jump."),
+        ("he starts with a jump, claps, and ends with a bow.", None),
+        ("he starts with the left foot and ends with the right.", None),
+        (
+            "first he waves, second he claps, finally he sits.",
+            "first he sits, second he claps, finally he waves.",
+        ),
+        ("first man walks, second man waves.", None),
+        ("someone sits down just after they bow.", "someone bows just after they sit down."),
+        ("the man waves shortly before sitting.", "the man sits shortly before waving."),
+        ("the man turns right after clapping.", None),
+        ("a man jumps a few seconds after clapping.", None),
+        ("once he has jumped, the man claps.", None),
+        (
+            "he looks left, he looks right, and then he walks.",
+            "he walks, he looks right, and then he looks left.",
+        ),
+        ("he looks left, she looks right, and then he walks.", None),
+        ("a man walks and just before jumping claps.", None),
+        ("a person, standing on one leg, hops and then claps.", None),
+        ("the person starts in a squat, then jumps.", None),
+        ("the person begins standing, then bends at the waist.", None),
+        ("the woman starts dancing, then claps.", "the woman claps, then starts dancing."),
+        ("a man gets up and then walks away.", None),
+        ("he bends to the left, bends to the right, and then stands straight.", None),
+        ("a man walks on a beam then jumps off.", None),
+        ("the person raises their leg and then puts the leg down.", None),
+        ("he swings his arms back and forth and then claps.",
+         "he claps and then swings his arms back and forth."),
+    ],
+)  # fmt: skip
+def test_events_told_by_nouns_counted_or_close_in_time(caption, expected):
+    assert reverse_events(caption).text == expected
