@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import struct
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -225,7 +226,9 @@ def read_checkpoint(path: Path, *, trust: bool = False) -> Any:
     if path.suffix == ".safetensors":
         return _read_safetensors(path)
     try:
-        with torch.serialization.safe_globals(_numbers()):
+        with torch.serialization.safe_globals(_numbers()), warnings.catch_warnings():
+            # Torch warns of pickles it then refuses; the refusal below is the one line.
+            warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=not trust)
     except pickle.UnpicklingError as error:
         why = " ".join(str(error).split())

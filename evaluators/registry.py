@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from corpus.problems import InputError
 from evaluators.models import ModelFiles, ModelSpec, Need, Published
+from evaluators.needs import (
+    FINEST,
+    META,
+    RAW_STATS,
+    TMR_EITHER,
+    TMR_NEEDS,
+    TMR_STATS,
+    VOCAB,
+    VQ_META,
+    in_mrbench,
+    statistics_of,
+)
 
 if TYPE_CHECKING:
     from evaluators.protocol import ForcedChoiceModel, Scorer
-
-_META = ("checkpoints/t2m/Comp_v6_KLD01/meta", "t2m/Comp_v6_KLD01/meta", "meta")
-_FINEST = (
-    "checkpoints/t2m/text_mot_match/model/finest.tar",
-    "t2m/text_mot_match/model/finest.tar",
-    "finest.tar",
-)
-_VQ_META = (
-    "deps/t2m/t2m/VQVAEV3_CB1024_CMT_H1024_NRES3/meta",
-    "checkpoints/t2m/VQVAEV3_CB1024_CMT_H1024_NRES3/meta",
-    "meta",
-)
 
 
 def _opened(module: str, function: str = "open_model") -> Any:
@@ -36,81 +36,6 @@ def _opened(module: str, function: str = "open_model") -> Any:
     return opener
 
 
-def _statistics(what: str, folders: tuple[str, ...], names: str = "{0}.npy") -> tuple[Need, Need]:
-    mean, std = (
-        Need(
-            key=key,
-            what=f"{word} of {what}",
-            places=tuple(f"{folder}/{names.format(key, key.capitalize())}" for folder in folders),
-        )
-        for key, word in (("mean", "the mean"), ("std", "the standard deviation"))
-    )
-    return mean, std
-
-
-def _in_mrbench(value: float) -> Published:
-    return Published(
-        metric="full R@1",
-        value=value,
-        within=0.5,
-        source="MRBench, table 1, HumanML3D, text to motion; identical captions all count",
-    )
-
-
-_TMR_STATS = (
-    "stats/humanml3d/guoh3dfeats",
-    "../../stats/humanml3d/guoh3dfeats",
-    "guoh3dfeats",
-)
-_TMR_NEEDS = (
-    Need(
-        key="motion_encoder",
-        what="weights of the motion encoder",
-        places=("last_weights/motion_encoder.pt",),
-        required=False,
-    ),
-    Need(
-        key="text_encoder",
-        what="weights of the text encoder",
-        places=("last_weights/text_encoder.pt",),
-        required=False,
-    ),
-    Need(
-        key="checkpoint",
-        what="the checkpoint, where there are no last_weights",
-        places=("logs/checkpoints/last.ckpt",),
-        required=False,
-    ),
-    *_statistics("its features", _TMR_STATS, "{0}.pt"),
-    Need(
-        key="config",
-        what="the run's config.json, for the attention heads",
-        places=("config.json",),
-        required=False,
-    ),
-    Need(
-        key="bert",
-        what="a local folder of distilbert-base-uncased (vocab.txt and weights)",
-        places=("distilbert-base-uncased",),
-        required=False,
-    ),
-    Need(
-        key="vectors",
-        what="token vectors made beforehand (NAME.npy with _slice.npy and _index.json)",
-        places=("token_embeddings/distilbert-base-uncased.npy",),
-        required=False,
-    ),
-)
-_TMR_EITHER = (
-    ("motion_encoder", "checkpoint"),
-    ("text_encoder", "checkpoint"),
-    ("bert", "vectors"),
-)
-_VOCAB = Need(
-    key="vocab", what="vocab.txt of distilbert-base-uncased", places=("vocab.txt", "*/vocab.txt")
-)
-_RAW_STATS = _statistics("each joint and axis", ("data/HumanML3D", "."), "{1}_raw.npy")
-
 MODELS: dict[str, ModelSpec] = {
     spec.name: spec
     for spec in (
@@ -122,8 +47,8 @@ MODELS: dict[str, ModelSpec] = {
             licence="MIT",
             release="github.com/EricGuo5513/text-to-motion",
             needs=(
-                Need(key="checkpoint", what="the checkpoint finest.tar", places=_FINEST),
-                *_statistics("the evaluator's own features (meta)", _META),
+                Need(key="checkpoint", what="the checkpoint finest.tar", places=FINEST),
+                *statistics_of("the evaluator's own features (meta)", META),
                 Need(
                     key="glove",
                     what="the folder of word vectors with our_vab_data.npy, our_vab_words.pkl and "
@@ -145,7 +70,7 @@ MODELS: dict[str, ModelSpec] = {
                 metric="R@1",
                 value=51.1,
                 within=1.5,
-                source="Guo et al. 2022, table 1, real motions, text to motion, pools of 32",
+                source="Guo et al. 2022, real motions, text to motion, pools of 32",
             ),
             opener=_opened("humanml3d"),
         ),
@@ -156,10 +81,10 @@ MODELS: dict[str, ModelSpec] = {
             native_metric="cosine",
             licence="MIT",
             release="github.com/Mathux/TMR",
-            needs=_TMR_NEEDS,
-            either=_TMR_EITHER,
+            needs=TMR_NEEDS,
+            either=TMR_EITHER,
             options={"heads": "attention heads; default those of config.json, else 4"},
-            published=_in_mrbench(8.90),
+            published=in_mrbench(8.90),
             opener=_opened("tmr"),
         ),
         ModelSpec(
@@ -169,10 +94,10 @@ MODELS: dict[str, ModelSpec] = {
             native_metric="cosine",
             licence="MIT",
             release="github.com/Mathux/TMR, trained with model=temos",
-            needs=_TMR_NEEDS,
-            either=_TMR_EITHER,
+            needs=TMR_NEEDS,
+            either=TMR_EITHER,
             options={"heads": "attention heads; default those of config.json, else 4"},
-            published=_in_mrbench(4.38),
+            published=in_mrbench(4.38),
             opener=_opened("temos"),
         ),
         ModelSpec(
@@ -192,8 +117,8 @@ MODELS: dict[str, ModelSpec] = {
                         "best_model_mt.pt",
                     ),
                 ),
-                *_statistics("TMR's features", _TMR_STATS, "{0}.pt"),
-                _VOCAB,
+                *statistics_of("TMR's features", TMR_STATS, "{0}.pt"),
+                VOCAB,
             ),
             options={"heads": "attention heads of motion and text encoder; default 4"},
             opener=_opened("chronret"),
@@ -206,8 +131,8 @@ MODELS: dict[str, ModelSpec] = {
             licence="MIT",
             release="github.com/SheldongChen/CLaM",
             needs=(
-                Need(key="checkpoint", what="the checkpoint finest.tar", places=_FINEST),
-                *_statistics("the evaluator's own features (meta)", _META),
+                Need(key="checkpoint", what="the checkpoint finest.tar", places=FINEST),
+                *statistics_of("the evaluator's own features (meta)", META),
                 Need(
                     key="bpe",
                     what="CLIP's merges bpe_simple_vocab_16e6.txt.gz",
@@ -237,7 +162,7 @@ MODELS: dict[str, ModelSpec] = {
                         "best_Faithfulness_checkpoint.pth",
                     ),
                 ),
-                *_statistics(
+                *statistics_of(
                     "its features (T2MEval_263_dataset)", ("T2MEval_263_dataset",), "{1}.npy"
                 ),
                 Need(
@@ -284,7 +209,7 @@ MODELS: dict[str, ModelSpec] = {
                         "net_best_top1.tar",
                     ),
                 ),
-                *_statistics("its 296 features", ("data/snapmogen/meta_data", "meta_data")),
+                *statistics_of("its 296 features", ("data/snapmogen/meta_data", "meta_data")),
                 Need(
                     key="t5",
                     what="a local folder of google/t5-v1_1-base",
@@ -325,10 +250,10 @@ MODELS: dict[str, ModelSpec] = {
                         "best_model.pt",
                     ),
                 ),
-                *_RAW_STATS,
-                _VOCAB,
+                *RAW_STATS,
+                VOCAB,
             ),
-            published=_in_mrbench(10.80),
+            published=in_mrbench(10.80),
             opener=_opened("motionpatches"),
         ),
         ModelSpec(
@@ -344,10 +269,10 @@ MODELS: dict[str, ModelSpec] = {
                     what="the checkpoint best_model.pt",
                     places=("checkpoints/*/HumanML3D/best_model.pt", "best_model.pt"),
                 ),
-                *_RAW_STATS,
-                _VOCAB,
+                *RAW_STATS,
+                VOCAB,
             ),
-            published=_in_mrbench(12.86),
+            published=in_mrbench(12.86),
             opener=_opened("sgar"),
         ),
         ModelSpec(
@@ -363,7 +288,7 @@ MODELS: dict[str, ModelSpec] = {
                     what="the checkpoint motiongpt_s3_h3d.tar",
                     places=("motiongpt_s3_h3d.tar", "checkpoints/*/motiongpt_s3_h3d.tar"),
                 ),
-                *_statistics("its VQ-VAE's features", _VQ_META),
+                *statistics_of("its VQ-VAE's features", VQ_META),
                 Need(
                     key="t5",
                     what="a local folder of flan-t5-base (configuration and tokenizer)",
@@ -390,7 +315,7 @@ MODELS: dict[str, ModelSpec] = {
                     what="the VQ-VAE t2m.pth",
                     places=("checkpoints/pretrained_vqvae/t2m.pth", "t2m.pth"),
                 ),
-                *_statistics("its VQ-VAE's features", _VQ_META),
+                *statistics_of("its VQ-VAE's features", VQ_META),
             ),
             opener=_opened("m2t", "open_mg_motionllm"),
         ),
