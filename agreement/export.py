@@ -60,7 +60,7 @@ def to_csv(report: Report) -> str:
         writer.writerow(
             [
                 check,
-                " x ".join(stratum.values()),
+                _no_formula(" x ".join(stratum.values())),
                 row.coefficient,
                 json.dumps(row.params, ensure_ascii=False) if row.params else "",
                 "" if row.value is None else row.value,
@@ -73,6 +73,11 @@ def to_csv(report: Report) -> str:
             ]
         )
     return out.getvalue()
+
+
+def _no_formula(text: str) -> str:
+    # What comes from data and looks like a formula is one to a spreadsheet.
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def to_latex(report: Report) -> str:

@@ -36,11 +36,18 @@ def read_known(
         InputError: The data, an item or what is said to be right cannot be used; names the entry.
     """
     try:
-        entries = json.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        entries = json.loads(data.decode("utf-8-sig"))
+        # Halves of characters, which no database keeps.
+        text = json.dumps(entries, ensure_ascii=False)
+        text.encode()
+    except (ValueError, RecursionError) as error:
         raise InputError(f"expected JSON in UTF-8, got: {error}", file=source) from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError("expected a list of objects", file=source)
+    if not entries:
+        raise InputError("there is no item in it", file=source)
+    if "\\u0000" in text:
+        raise InputError("expected texts without NUL characters", file=source)
     return [_entry(session, source, n, entry, protocol) for n, entry in enumerate(entries, 1)]
 
 

@@ -35,6 +35,19 @@ def test_csv_holds_every_coefficient_of_the_whole_and_of_each_stratum():
     assert kappa["simulated"] == "no"
 
 
+def test_a_stratum_of_the_data_is_no_formula_to_a_spreadsheet():
+    records = [
+        RatingRecord(f"i{i}", f"A{j}", label, None, {"method": method})
+        for i, (label, method) in enumerate(
+            [("a", "=1+1"), ("b", "=1+1"), ("a", "T2M"), ("b", "T2M")]
+        )
+        for j in range(2)
+    ]
+    ratings = from_records(Axis(name="x", level="nominal", domain=("a", "b")), records)
+    rows = list(csv.DictReader(io.StringIO(to_csv(report_of(ratings)))))
+    assert {row["stratum"] for row in rows} == {"", "'=1+1", "T2M"}
+
+
 def test_undefined_is_an_empty_cell_with_its_reason():
     rows = list(csv.DictReader(io.StringIO(to_csv(report_of(table([["a", "a"]] * 4))))))
     kappa = next(r for r in rows if r["coefficient"] == "fleiss_kappa")

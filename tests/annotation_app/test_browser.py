@@ -398,6 +398,21 @@ def test_an_answer_can_be_changed(site, new_page):
     assert chosen(page) == {"fluent": "yes"}
     (label,) = labels_of(site, "Hal Brackenbury", "Side study")
     assert (label.revision, label.answers) == (2, changed)
+    # The second click of a double click does not send the item that comes up, complete as it is.
+    choose(page, {**YES, "confidence": "4"})
+    saved(page)
+    page.keyboard.press("b")
+    desk(page, "Changing your last answer")
+    box = page.locator(".submit").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.up()
+    desk(page, "Item 2 of 5")
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    page.keyboard.press("b")
+    desk(page, "Changing your last answer")
+    assert len(labels_of(site, "Hal Brackenbury", "Side study")) == 1
 
 
 def test_a_lost_connection_loses_and_doubles_nothing(site, new_page):
@@ -410,6 +425,14 @@ def test_a_lost_connection_loses_and_doubles_nothing(site, new_page):
     page.unroute("**/work/draft")
     saved(page)
     choose(page, {**YES, "confidence": "4"})
+    saved(page)
+    # What could not be saved before a lost submission is tried again after it.
+    page.route("**/work/*", lambda route: route.abort())
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    page.locator(".message", has_text="Your answers are kept; press Submit again").wait_for()
+    page.unroute("**/work/*")
+    saved(page)
     reached = []
 
     def lose_the_answer(route) -> None:
@@ -485,6 +508,11 @@ def test_answers_stay_on_one_line_on_a_tablet(site, new_page):
     for button in page.locator(".option:visible").all():
         assert button.bounding_box()["height"] == 44
     assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+    # On a telephone nothing stands out to the side either.
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".clip").scroll_into_view_if_needed()
+    wide = "all => all.filter(e => e.getBoundingClientRect().right > 390).map(e => e.className)"
+    assert page.locator(".mj *:visible").evaluate_all(wide) == []
 
 
 def test_labelling_fits_a_small_laptop(site, new_page):
@@ -533,7 +561,7 @@ def test_progress_page_is_for_coordinators(site, new_page):
     page.locator(".mj-caution", has_text="only 3 clips are behind it").wait_for()
     assert "imulated" not in text
     page.get_by_label("Study").click()
-    page.get_by_text("Side study · Caption pairs · open").click()
+    page.get_by_text("Side study · Caption pairs").click()
     page.locator(".mj-banner", has_text=re.compile("given by (a program|programs), not")).wait_for()
     page.locator(".mj-banner", has_text="Simulated raters are in these numbers: A1").wait_for()
     page.locator("tr", has_text="A1").locator(".mj-tag", has_text="simulated").wait_for()

@@ -10,11 +10,13 @@ import pytest
 
 from annotation_app import figures
 from annotation_app.figures import Figures
+from annotation_app.views.held import short
 from audit.access import add_person, invite
 from audit.assignment import next_assignment
 from audit.labelling import submit
 from audit.leases import leases
 from audit.lineage import lineage
+from audit.members import roster
 from audit.studies import (
     StudyConfig,
     add_member,
@@ -113,6 +115,11 @@ def console(house, new_page):
     return open_page
 
 
+def pick(page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option).click()
+
+
 def main(page) -> str:
     return page.locator("[data-testid=stMain]").inner_text()
 
@@ -121,7 +128,7 @@ def test_while_figures_are_computed_the_page_says_so_and_shows_no_other(house, c
     page = console("progress", "Verify")
     page.locator("caption", has_text="Agreement between experts").wait_for()
     page.get_by_label("Study", exact=True).click()
-    page.get_by_text("Side study · Caption pairs · open").click()
+    page.get_by_text("Side study · Caption pairs").click()
     page.get_by_role("heading", name="Side study").wait_for()
     page.locator(".mj-computing", has_text="Computing").wait_for()
     assert not page.locator("caption", has_text="Agreement between experts").is_visible()
@@ -185,6 +192,24 @@ def test_a_study_is_made_launched_and_joined_in_the_browser(house, console):
     house.studies["Evening study"] = made.id
 
 
+def test_of_two_people_with_one_name_the_one_that_was_chosen_leaves(house, console):
+    study = house.studies["Walk study"]
+    with house.workspace.db.write() as session:
+        twins = [add_person(session, "Wei Zhang", "expert").id for _ in range(2)]
+        for one in twins:
+            add_member(session, study, one)
+    page = console("people")
+    page.get_by_role("button", name="Let them leave").click()
+    page.get_by_text("Choose one of the list first.").wait_for()
+    pick(page, "Person", f"Wei Zhang ({twins[0][:6]})")
+    page.get_by_role("button", name="Let them leave").click()
+    page.get_by_text(f"Wei Zhang ({twins[0][:6]}) has left").wait_for()
+    with house.workspace.db.read() as session:
+        seats = {one.person_id: one.retired_at for one in roster(session, study)}
+    assert seats[twins[0]] is not None
+    assert seats[twins[1]] is None
+
+
 def test_an_item_is_taken_back(house, console):
     study = house.studies["Walk study"]
     with house.workspace.db.write() as session:
@@ -193,6 +218,11 @@ def test_an_item_is_taken_back(house, console):
     page.locator("caption", has_text="Open items").wait_for()
     # By whom it is held would lead from a name to a code, and so to answers.
     assert not any(word in main(page) for word in ("A1", "A2", "Quillfeather"))
+    page.get_by_role("button", name="Take back").click()
+    page.get_by_text("Choose one of the list first.").wait_for()
+    with house.workspace.db.read() as session:
+        (lease,) = leases(session, study)
+    pick(page, "Item to take back", short(lease.item_id))
     page.get_by_role("button", name="Take back").click()
     page.get_by_text("Taken back: the item is free for others.").wait_for()
     with house.workspace.db.read() as session:
@@ -241,6 +271,7 @@ def test_joint_editing_makes_a_version_that_comes_back_blind(house, console, new
     assert "nearly English" in main(page)
     # Who may be invited is a list of names; beside the answers there is none.
     assert "Tinderbox" not in page.locator(".mj-facts").all_inner_texts().__str__()
+    pick(page, "Expert (only", "Vera Tinderbox")
     page.get_by_role("button", name="Invite").click()
     page.get_by_text("Vera Tinderbox can now enter the room.").wait_for()
     page.get_by_label("Caption", exact=True).fill("A person walks quickly.")
@@ -272,6 +303,9 @@ def test_joint_editing_makes_a_version_that_comes_back_blind(house, console, new
     pressed = guest.locator(".question[data-name=verdict] .option[aria-pressed=true]")
     assert pressed.get_attribute("data-value") == "reject"
     guest.get_by_text("must be rejected").wait_for()
+    # However long the form, it can be sent without scrolling.
+    box = guest.locator(".submit").bounding_box()
+    assert box["y"] + box["height"] <= 650
     guest.get_by_role("button", name="Accept").click()
     assert pressed.get_attribute("data-value") == "reject"
 

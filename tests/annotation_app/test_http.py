@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import uuid
 
 import httpx
@@ -208,6 +209,34 @@ def test_bad_invites_are_slowed(site):
         assert client.get(link).status_code == 403
         client.headers["X-Forwarded-For"] = "203.0.113.10"
         assert client.get(link).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("pasted", "code"),
+    [
+        ("<https://jury.example.org/enter/Ab-_9> See you!", "Ab-_9"),
+        (" https://jury.example.org/enter/Ab-_9/?from=mail ", "Ab-_9"),
+        (" Ab-_9\r\n", "Ab-_9"),
+        ("https://elsewhere.example/", "-"),
+        ("//elsewhere.example", "-"),
+        ("..", "-"),
+        ("\r\nSet-Cookie: a=b", "-"),
+        ("x" * 5000, "-"),
+    ],
+)
+def test_a_pasted_link_leads_to_its_code_and_nowhere_else(site, pasted, code):
+    answer = httpx.post(f"{site.url}/enter", data={"link": pasted})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/enter/{code}")
+
+
+def test_a_request_with_two_lengths_is_one_request(site):
+    host, port = site.url.removeprefix("http://").split(":")
+    head = b"POST /enter HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n"
+    with socket.create_connection((host, int(port)), timeout=10) as one:
+        one.sendall(head + b"\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        got = b"".join(iter(lambda: one.recv(4096), b""))
+    assert got.startswith(b"HTTP/1.1 400")
+    assert got.count(b"HTTP/1.1") == 1
 
 
 def test_a_taken_port_is_one_line(site):

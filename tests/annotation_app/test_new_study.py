@@ -96,7 +96,7 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
         assert (study.config.repeats, study.config.repeat_gap) == (2, 1)
     # It cannot be launched or previewed as it is: the console says so and mends it.
     page.get_by_text("3 clips of this study are not rendered yet").wait_for()
-    page.get_by_text('motionjury render all --study "From nothing"').wait_for()
+    page.get_by_text("motionjury render all --study 'From nothing'").wait_for()
     page.get_by_role("button", name="Render 3 clips now").click()
     page.get_by_text("of 3 clips rendered").wait_for()
     page.get_by_text("3 clips are rendered.").wait_for(timeout=120_000)

@@ -4,7 +4,9 @@ from sqlalchemy import select
 from audit.access import AccessError, add_person
 from audit.answers import AnswerError
 from audit.assignment import next_assignment
+from audit.known_answers import read_known
 from audit.labelling import study_ratings, submit
+from audit.protocols.registry import PROTOCOLS
 from audit.records import StudyError
 from audit.studies import Gold, add_member, add_training, create_study, free_items, progress
 from audit.training import (
@@ -13,6 +15,7 @@ from audit.training import (
     standing,
     training_items,
 )
+from corpus.problems import InputError
 from store.session import Database
 from store.tables import LabelRow
 from tests.audit.test_studies import config
@@ -184,3 +187,23 @@ def test_guidelines_are_acknowledged_once(drilled: World) -> None:
         assert progress(session, drilled.study).experts[0].guidelines_read
         with pytest.raises(AccessError):
             acknowledge_guidelines(session, drilled.study, drilled.coordinator)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"[" * 100_000, "expected JSON"),
+        (b'[{"item_id": ' + b"9" * 5000 + b"}]", "expected JSON"),
+        (b'[{"item_id": "\\ud800", "answers": {"fluent": "yes"}}]', "expected JSON"),
+        (b'[{"item_id": "a\\u0000", "answers": {"fluent": "yes"}}]', "NUL"),
+        (b"[NaN]", "list of objects"),
+        (b"[]", "there is no item"),
+        (b"\xef\xbb\xbf[{}]", "entry 1: answers"),
+        (b"\xff\xfe[\x00]\x00", "expected JSON"),
+    ],
+    ids=["deep", "digits", "half a character", "NUL", "no object", "empty", "BOM", "UTF-16"],
+)
+def test_files_of_known_answers_that_cannot_be_used_are_refused(db, data, reason) -> None:
+    with db.read() as session, pytest.raises(InputError, match=reason) as caught:
+        read_known(session, data, PROTOCOLS["stride_audit"], "known.json")
+    assert len(str(caught.value)) < 300
