@@ -15,8 +15,8 @@ from typing import Generic, NamedTuple
 from pydantic import BaseModel
 
 from corpus.problems import InputError, Problem
+from llm.bodies import read_completion
 from llm.cache import ResponseCache
-from llm.client import read_completion
 from llm.outcome import Reply, T
 from llm.requests import Question, Request
 from llm.retry import CallError

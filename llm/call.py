@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple
 
 from llm.attempts import Gate, UnsentError, persist
+from llm.bodies import RawReply
 from llm.budget import Account, call_bound
-from llm.client import Endpoint, RawReply
+from llm.client import Endpoint
 from llm.outcome import Reply, T, Usage
 from llm.requests import Question
 from llm.retry import CallError

@@ -15,8 +15,9 @@ from pydantic import ValidationError
 from corpus.problems import InputError
 from llm.ask import run_apart
 from llm.attempts import Gate, UnsentError, persist
+from llm.bodies import TokenScores
 from llm.budget import Account, Budget
-from llm.client import Endpoint, TokenScores
+from llm.client import Endpoint
 from llm.outcome import Usage
 from llm.retry import CallError
 from llm.settings import LlmSettings

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from benchmarks.items import Frozen
 from corpus.problems import InputError
-from llm.client import RawReply
+from llm.bodies import RawReply
 from llm.media import Media
 from llm.outcome import Exchange, Usage, tool_version
 from llm.prompts import RenderedPrompt

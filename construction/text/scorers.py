@@ -18,7 +18,7 @@ from construction.text.ngram import ORDER, RULE, Grams, KneserNey
 from corpus.problems import InputError
 
 if TYPE_CHECKING:
-    from llm.client import TokenScores
+    from llm.bodies import TokenScores
 
 NATS = "nats/token"
 """Unit of likelihoods: mean natural logarithm of the probability of a token."""
