@@ -41,14 +41,14 @@ cli.command("doctor")(doctor_command)
 cli.command("status")(status_command)
 cli.command("app")(app.app_command)
 for group, module, text in (
-    ("corpus", corpus, "Motions and captions in."),
-    ("draft", draft, "Draft benchmark items."),
-    ("render", render, "Render stimuli."),
-    ("study", study, "Studies: create, launch, close, status."),
-    ("people", people, "Experts, coordinators, analysts and their links."),
+    ("corpus", corpus, "Motions and captions: in, listed, counted."),
+    ("draft", draft, "Draft items of the four benchmarks, and audit them."),
+    ("render", render, "Render clips, pictures and 3D files of motions."),
+    ("study", study, "Studies: make them, watch them, settle and close them."),
+    ("people", people, "Experts, coordinators, analysts and their personal links."),
     ("agreement", agreement, "Agreement coefficients and reports."),
     ("score", score, "Score models: retrieval, generation, STRIDE."),
-    ("train", train, "Train evaluators."),
+    ("train", train, "Train the built-in evaluator."),
     ("release", release, "Verified releases: build and verify."),
 ):
     cli.add_typer(module.app, name=group, help=text, no_args_is_help=True)

@@ -58,8 +58,8 @@ def table_command(
 ) -> None:
     """Agreement on a table of your own.
 
-    Example: `motionjury agreement table ratings.csv --item clip --rater who --label fluent
-    --level nominal --categories yes,no --json`
+    Example: motionjury agreement table ratings.csv --item clip --rater who --label fluent
+    --level nominal --categories yes,no --json
     """
     from agreement.analysis import analyse
     from agreement.files import read_table

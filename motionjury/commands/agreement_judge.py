@@ -62,8 +62,8 @@ def judge_command(
 ) -> None:
     """Compare a judge with people: clip by clip, question by question, system by system.
 
-    Example: `motionjury agreement judge scores.csv --method method --clip clip --human h1,h2,h3
-    --judge gemini,gpt --question question --version version --json`
+    Example: motionjury agreement judge scores.csv --method method --clip clip --human h1,h2,h3
+    --judge gemini,gpt --question question --version version --json
     """
     from agreement.files import read_table
     from agreement.judge_table import JudgeColumns, read_scores

@@ -25,7 +25,8 @@ def report_command(
         typer.Argument(metavar="STUDY", help="Name or id; may be left out where there is one."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write to; by default in the workspace.")
+        Path | None,
+        typer.Option("--out", "-o", help="Folder to write to; by default in the workspace."),
     ] = None,
     resamples: ResamplesOption = 5_000,
     seed: SeedOption = 0,
@@ -34,7 +35,7 @@ def report_command(
 ) -> None:
     """Report the agreement of a study's experts, check by check: HTML, JSON, CSV, LaTeX.
 
-    Example: `motionjury agreement report my-study --json`
+    Example: motionjury agreement report my-study --json
     """
     from agreement.export import to_csv, to_latex
     from agreement.report import render_html, with_links

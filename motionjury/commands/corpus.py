@@ -31,7 +31,9 @@ UnitOption = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", help="amass, arrays, bvh, humanml3d or kimodo; recognised if absent."),
+    typer.Option(
+        "--format", help="amass, arrays, bvh, humanml3d, kimodo or snapmogen; recognised if absent."
+    ),
 ]
 
 
@@ -57,8 +59,9 @@ def inspect_command(
 ) -> None:
     """Say what a file or folder holds; needs no workspace.
 
-    Example: `motionjury corpus inspect walk.npy --fps 20 --json`.
     Exit code 0 when a clip could be read, 2 when none could.
+
+    Example: motionjury corpus inspect walk.npy --fps 20 --json
     """
     from corpus.reading import inspect_path
 
@@ -100,9 +103,10 @@ def import_command(
 ) -> None:
     """Add the clips and captions of a file or folder to the workspace.
 
-    Example: `motionjury corpus import HumanML3D --split test`.
     The motions stay where they are. Importing again adds nothing twice. What cannot be read is
     listed on stderr and left out; exit code 2 when nothing was imported.
+
+    Example: motionjury corpus import HumanML3D --split test
     """
     from corpus.reading import read_path
     from motionjury.workspace import open_workspace
@@ -165,11 +169,16 @@ def import_command(
 
 @app.command("list")
 def list_command(
-    name: Annotated[str | None, typer.Option(help="Only this corpus.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--corpus", "--name", help="Only this corpus.")
+    ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the clips of the workspace. Example: `motionjury corpus list --name humanml3d`."""
+    """List the clips of the workspace.
+
+    Example: motionjury corpus list --corpus humanml3d
+    """
     from motionjury.workspace import open_workspace
     from store.clips import list_captions, list_clips
 

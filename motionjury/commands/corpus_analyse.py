@@ -29,7 +29,9 @@ def analyse_command(
             help="JSONL, one {motion_id, caption} a line; the workspace's corpora if none is given."
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Only this corpus of the workspace.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--corpus", "--name", help="Only this corpus of the workspace.")
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Only this split of the workspace.")] = None,
     taxonomy: TaxonomyOption = None,
     out: Annotated[
@@ -55,7 +57,7 @@ def analyse_command(
     categories = load_taxonomy(taxonomy) if taxonomy is not None else default_taxonomy()
     if files:
         if name is not None or split is not None:
-            raise InputError("--name and --split: expected without files")
+            raise InputError("--corpus and --split: expected without files")
         described = _from_files(files)
     else:
         described, folder = _from_workspace(workspace, name, split)

@@ -30,7 +30,7 @@ def demo_command(
 ) -> None:
     """Make a demo study of synthetic motions, print its links, serve the page.
 
-    Example: `motionjury demo --simulate 3 --no-serve`.
+    Example: motionjury demo --simulate 3 --no-serve
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar

@@ -21,13 +21,19 @@ def init_command(
         str | None, typer.Option(help="Another database, e.g. postgresql+psycopg://…")
     ] = None,
 ) -> None:
-    """Make a workspace. Example: `motionjury init my-benchmark`."""
+    """Make a workspace.
+
+    Example: motionjury init my-benchmark
+    """
     workspace = init_workspace(directory, name, database_url)
     print(f"workspace {workspace.name!r} is ready in {workspace.root}")
 
 
 def status_command(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
-    """Say what the workspace holds. Example: `motionjury status --json`."""
+    """Say what the workspace holds.
+
+    Example: motionjury status --json
+    """
     opened = open_workspace(workspace)
     summary = workspace_summary(opened)
     if as_json:
@@ -87,7 +93,7 @@ def doctor_command(
     With `--check-log`, the progress of each study is counted from the event log alone and must be
     what its tables say.
 
-    Example: `motionjury doctor --check-log`.
+    Example: motionjury doctor --check-log
     """
     checks = [_python_check(), _ffmpeg_check(), _body_check(), _backend_check(), _browser_check()]
     table = None

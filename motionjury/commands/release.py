@@ -26,7 +26,7 @@ def build(
     ] = "stride",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder to write.", show_default="releases/NAME-VERSION"),
+        typer.Option("--out", "-o", help="Folder to write.", show_default="releases/NAME-VERSION"),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Name of the release.", show_default="the benchmark")
@@ -53,7 +53,7 @@ def build(
 ) -> None:
     """Write a release: items, anonymised labels, decisions, agreement, lineage. No motion data.
 
-    Example: `motionjury release build --study pilot --name my-stride --licence CC-BY-4.0`
+    Example: motionjury release build --study pilot --name my-stride --licence CC-BY-4.0
     """
     from corpus.problems import InputError
     from exports.gather import RELEASED, build_release
@@ -101,7 +101,7 @@ def verify(
 
     Intervals of the agreement are computed again where this version wrote the release.
 
-    Example: `motionjury release verify my-stride-1.0 --json`
+    Example: motionjury release verify my-stride-1.0 --json
     """
     from exports.verify import verify_release
     from motionjury import __version__

@@ -66,7 +66,7 @@ def clip_command(
 ) -> None:
     """Render one motion file to an MP4; needs no workspace.
 
-    Example: `motionjury render clip walk.npy -o walk.mp4 --fps 20`.
+    Example: motionjury render clip walk.npy -o walk.mp4 --fps 20
     """
     from render.clip import render_clip
 
@@ -130,9 +130,10 @@ def all_command(
 ) -> None:
     """Render the clips of the workspace, or of one study, into its media folder.
 
-    Example: `motionjury render all --study pilot`.
     Clips rendered before are skipped, so a stopped run goes on where it was. Exit code 2 when
     clips were asked for and none could be rendered.
+
+    Example: motionjury render all --study pilot
     """
     from audit.studies import study_clips
     from motionjury.workspace import open_workspace

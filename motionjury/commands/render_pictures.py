@@ -55,8 +55,9 @@ def strip_command(
 ) -> None:
     """Draw a motion as one picture: time left to right in rows, parts in colour.
 
-    Example: `motionjury render strip walk.npy -o walk.png --fps 20`.
     Under each tile stand the frame's number and how far the pelvis has moved, in metres.
+
+    Example: motionjury render strip walk.npy -o walk.png --fps 20
     """
     from render.strip import write_strip
 
@@ -128,9 +129,10 @@ def keyframes_command(
 ) -> None:
     """Draw a few frames of a motion, as one picture or as numbered files.
 
-    Example: `motionjury render keyframes walk.npy -o walk.png --fps 20`.
     Six frames with the path of the pelvis by default (STRIDE); `--per-second 5` gives frames at
     that rate (MRBench).
+
+    Example: motionjury render keyframes walk.npy -o walk.png --fps 20
     """
     from render.keyframes import frames_at, keyframes
 
@@ -181,7 +183,7 @@ def glb_command(
 ) -> None:
     """Write a motion as a GLB for Blender or any 3D viewer: skin, colours, one animation.
 
-    Example: `motionjury render glb walk.npy -o walk.glb --fps 20`.
+    Example: motionjury render glb walk.npy -o walk.glb --fps 20
     """
     from render.glb import write_glb
 

@@ -85,7 +85,7 @@ def generation_command(
 ) -> None:
     """HumanML3D's generation metrics, from embeddings or with a model (STRIDE Table 3).
 
-    Example: `motionjury score generation --text t.npy --motion m.npy --reference r.npy --json`
+    Example: motionjury score generation --text t.npy --motion m.npy --reference r.npy --json
     """
     from corpus.problems import InputError
     from metrics.generation_suite import VARIANTS, Settings

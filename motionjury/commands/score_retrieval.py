@@ -122,7 +122,7 @@ def retrieval_command(
 ) -> None:
     """Full-set retrieval in both directions: R@K, nDCG@K, MedR.
 
-    Example: `motionjury score retrieval scores.npz --ties average --json`
+    Example: motionjury score retrieval scores.npz --ties average --json
     """
     from corpus.problems import InputError
     from metrics.results import file_source, write_result

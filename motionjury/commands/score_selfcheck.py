@@ -61,7 +61,7 @@ def selfcheck_command(
     Says which files are missing, where they are not there. Exit code 0 when the figure came out or
     none is known, 1 when it did not, 2 when a file is missing or not what it should be.
 
-    Example: `motionjury score selfcheck humanml3d --files text-to-motion --data HumanML3D`
+    Example: motionjury score selfcheck humanml3d --files text-to-motion --data HumanML3D
     """
     from evaluators.registry import MODELS, get_model
 
