@@ -23,6 +23,8 @@ MOST_CONNECTIONS = 400
 MOST_PAGES = 200
 """Live pages of one address at a time (ours), each of which costs memory."""
 
+_THIS_MACHINE = ("localhost", "127.0.0.1", "0.0.0.0")
+
 _connections: Counter[str] = Counter()
 
 
@@ -91,7 +93,11 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 
 class FewPages:
-    """Middleware: one address holds only so many live pages."""
+    """Middleware: one address holds only so many live pages, and no other site opens one.
+
+    Left to itself, Streamlit asks a service on the internet for this machine's address when a page
+    of another site knocks, and answers nobody meanwhile.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap an application."""
@@ -99,14 +105,15 @@ class FewPages:
         self._pages: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a live page where its address has too many."""
+        """Refuse a live page of another site, or where its address has too many."""
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
         client = scope.get("client")
         address = client[0] if client else ""
-        if self._pages[address] >= MOST_PAGES:
-            await send({"type": "websocket.close", "code": 1013})
+        foreign = not _own_page(dict(scope["headers"]))
+        if foreign or self._pages[address] >= MOST_PAGES:
+            await send({"type": "websocket.close", "code": 1008 if foreign else 1013})
             return
         self._pages[address] += 1
         try:
@@ -115,6 +122,16 @@ class FewPages:
             self._pages[address] -= 1
             if not self._pages[address]:
                 del self._pages[address]
+
+
+def _own_page(headers: dict[bytes, bytes]) -> bool:
+    origin = headers.get(b"origin")
+    if origin is None:
+        return True
+    found = origin.decode("latin-1").partition("://")[2]
+    # Streamlit itself knows these names of this machine.
+    host = found.rpartition(":")[0] or found
+    return found == headers.get(b"host", b"").decode("latin-1") or host in _THIS_MACHINE
 
 
 def guard_server() -> None:

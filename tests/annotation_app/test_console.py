@@ -42,7 +42,7 @@ import time
 import annotation_app.figures as figures
 _real = figures.study_agreement
 def _slow(*args):
-    time.sleep(3)
+    time.sleep(1.5)
     return _real(*args)
 figures.study_agreement = _slow
 """
@@ -134,7 +134,7 @@ def test_while_figures_are_computed_the_page_says_so_and_shows_no_other(house, c
     assert not page.locator("caption", has_text="Agreement between experts").is_visible()
     page.locator("caption", has_text="Agreement between experts").wait_for()
     page.get_by_role("button", name="Refresh").click()
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(800)
     assert page.locator(".mj-computing").count() == 0
 
 
@@ -425,7 +425,7 @@ def test_no_serious_fault_for_screen_readers_keyboards_and_eyes(house, new_page,
         study = "Verify" if name == "joint" else "Side study"
         page.goto(f"{house.url}/?study={house.studies[study]}&page={name}")
         page.locator(".mj-top").wait_for()
-        page.wait_for_timeout(1200)
+        page.locator("[data-test-script-state=notRunning]").wait_for()
         faults[name] = serious(page)
     key = house.newcomer(f"Axel {scheme}")
     house.links[scheme] = house.links[key]

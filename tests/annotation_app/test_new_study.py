@@ -75,6 +75,7 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
     page.get_by_text("3 items fit; 3 will be in the study.").wait_for()
     page.get_by_text("Practice, attention and repeated items").click()
     picker = page.locator("[data-testid=stFileUploaderDropzoneInput]")
+    page.wait_for_timeout(500)  # the name that was entered draws the page anew
     picker.first.set_input_files(bad)
     page.get_by_text("bad.json").wait_for()
     page.get_by_role("spinbutton", name="Items each expert sees").fill("2")

@@ -102,7 +102,12 @@ def test_one_address_holds_so_many_live_pages(tight):
             stack.enter_context(connect(address, origin=tight.url, subprotocols=["streamlit"]))
         with pytest.raises(WebSocketException):
             connect(address, origin=tight.url, subprotocols=["streamlit"])
-    time.sleep(0.5)
+    # Another site is refused at once: nobody on the internet is asked who this machine is.
+    start = time.monotonic()
+    for foreign in ("http://elsewhere.example", "http://127.0.0.1.elsewhere.example", "null"):
+        with pytest.raises(WebSocketException):
+            connect(address, origin=foreign, subprotocols=["streamlit"])
+    assert time.monotonic() - start < 1
     with connect(address, origin=tight.url, subprotocols=["streamlit"]):
         # A live page is not ended by the limits on requests.
         time.sleep(1.8)
