@@ -273,6 +273,7 @@ class Desk {
     const { task, study } = this.state;
     if (task.kind === "preview") return this.say(t("preview_note"));
     this.phase = "sending";
+    this.say("");
     clearTimeout(this.timer);
     this.form.lock(true);
     this.button();
