@@ -186,13 +186,13 @@ def load_weights(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        meta = json.loads(str(arrays.pop("meta")))
+        meta = dict(json.loads(str(arrays.pop("meta"))))
         kind = meta.pop("kind")
     except FileNotFoundError as error:
         raise InputError(
             "no weights here; make them with `motionjury train builtin`", file=str(path)
         ) from error
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             "expected weights of the built-in evaluator, this file holds none or is damaged",
             file=str(path),
@@ -209,9 +209,19 @@ def load_builtin(path: Path | None = None) -> BuiltinEvaluator:
         path: Weights file; ``default_weights()`` when None.
 
     Raises:
-        InputError: As ``load_weights``.
+        InputError: As ``load_weights``, or arrays that are missing or of another shape.
     """
-    return BuiltinEvaluator(*load_weights(path or default_weights()))
+    place = path or default_weights()
+    arrays, meta = load_weights(place)
+    try:
+        return BuiltinEvaluator(arrays, meta)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise InputError(
+            f"these weights do not fit the built-in evaluator ({reason}); make them anew with "
+            "`motionjury train builtin`",
+            file=str(place),
+        ) from error
 
 
 def default_weights() -> Path:

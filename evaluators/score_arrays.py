@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,7 +74,10 @@ def member(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[Any] | No
                 start = _data_start(path, entry) + offset
                 return np.memmap(path, dtype, "r", start, shape, order="F" if fortran else "C")
             return _unpacked(stream, size, dtype, shape, fortran)
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
+    except (
+        # RuntimeError: encrypted; NotImplementedError, which is one: unknown compression.
+        zipfile.BadZipFile, RuntimeError, ValueError, EOFError, OSError, zlib.error,
+    ) as error:  # fmt: skip
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name}: damaged array: {error}", file=str(path)) from error

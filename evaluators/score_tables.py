@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from corpus.problems import InputError
 
 SAY_DIRECTION = "unknown direction: say --higher-is-better or --lower-is-better"
 DIRECTION_COLUMN = "higher_is_better"
+LARGEST = 1e150
+"""Scores beyond this are refused: sums and differences of them have to stay finite."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.A | re.I)
 _TRUE, _FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
 
 
@@ -66,24 +70,25 @@ class ScoreTable:
         """Return a column of finite numbers.
 
         Raises:
-            InputError: No such column, or a cell that is empty, no number, NaN or infinite.
+            InputError: No such column, or a cell that is empty, no number, NaN, infinite or huge.
         """
         values = self.text(name)
         found = np.empty(len(values))
         for row, value in enumerate(values):
-            try:
-                found[row] = float(value)
-            except ValueError:
+            # float() also takes 1_0 and digits of other scripts, which nobody means as a score.
+            if not _NUMBER.fullmatch(value):
                 raise InputError(
                     f"{name}: expected a number, got {value[:40]!r}",
                     file=self.file,
                     place=self.place(row),
-                ) from None
-        bad = np.flatnonzero(~np.isfinite(found))
+                )
+            found[row] = float(value)
+        bad = np.flatnonzero(~(np.abs(found) <= LARGEST))
         if len(bad):
             more = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
+            wanted = "a finite number" if not np.isfinite(found[bad[0]]) else "a number up to 1e150"
             raise InputError(
-                f"{name}: expected a finite number, got {values[bad[0]][:40]}{more}",
+                f"{name}: expected {wanted}, got {values[bad[0]][:40]}{more}",
                 file=self.file,
                 place=self.place(int(bad[0])),
             )

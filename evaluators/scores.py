@@ -17,6 +17,8 @@ from evaluators.score_tables import ScoreTable, direction, read_score_table
 
 IntArray = NDArray[np.int64]
 BLOCK = 512
+_EXACT = 2**53
+"""Whole numbers up to this are exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ def _from_archive(path: Path, archive: zipfile.ZipFile, said: bool | None) -> Sc
             file=file,
         )
     flag = member(path, archive, "higher_is_better")
-    if flag is not None and (flag.size != 1 or flag.dtype.kind not in "biu"):
+    if flag is not None and (
+        flag.size != 1 or flag.dtype.kind not in "biu" or int(flag.reshape(())) not in (0, 1)
+    ):
         raise InputError("higher_is_better: expected one true or false", file=file)
     sign = direction(said, None if flag is None else bool(flag.reshape(())), file)
     who = read_labels(path, archive, scores.shape[0], scores.shape[1])
@@ -140,7 +144,12 @@ def read_labels(
 
 def _about(path: Path, archive: zipfile.ZipFile, name: str, texts: int) -> tuple[str, ...] | None:
     found = member(path, archive, name)
-    return None if found is None else _words(found, name, texts, str(path))
+    if found is None:
+        return None
+    words = _words(found, name, texts, str(path))
+    if name == "granularity" and "" in words:
+        raise InputError(f"granularity: text {words.index('')} has none (from 0)", file=str(path))
+    return words
 
 
 def _read_ids(
@@ -188,7 +197,10 @@ def _words(array: NDArray[Any], name: str, count: int, file: str) -> tuple[str, 
             f"{name}: expected {count} texts, got {array.dtype} of shape {array.shape}", file=file
         )
     if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
+        try:
+            array = np.char.decode(array, "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{name}: expected UTF-8: {error.reason}", file=file) from error
     return tuple(map(str, array.tolist()))
 
 
@@ -239,6 +251,7 @@ def check_finite(
         InputError: There are some; the first pair is named and all are counted.
     """
     if scores.dtype.kind in "iu":
+        _refuse_huge(scores, file)
         return
     bad, first = 0, None
     for start in range(0, len(scores), BLOCK):
@@ -255,6 +268,18 @@ def check_finite(
             f"motion {motion_ids[first[1]]!r}",
             file=file,
         )
+
+
+def _refuse_huge(scores: NDArray[Any], file: str) -> None:
+    """Refuse whole numbers that would tie as floats though they differ."""
+    if scores.dtype.itemsize < 8:
+        return
+    for start in range(0, len(scores), BLOCK):
+        block = np.asarray(scores[start : start + BLOCK])
+        if block.max() > _EXACT or block.min() < -_EXACT:
+            raise InputError(
+                f"scores: whole numbers beyond {_EXACT:,} cannot be told apart exactly", file=file
+            )
 
 
 def _from_table(table: ScoreTable, said: bool | None) -> ScoreMatrix:

@@ -171,7 +171,7 @@ class ModelScores:
                 f"expected as many texts as motions, got {len(texts)}, {len(motion_ids)}"
             )
         if isinstance(self._model, EmbeddingModel):
-            return self._embedded_pairs(self._model, texts, motion_ids)
+            return self._embedded_pairs(texts, motion_ids)
         return self._scored_pairs(self._model, texts, motion_ids)
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
@@ -204,6 +204,26 @@ class ModelScores:
         found = np.full((len(motion_ids), vectors.shape[1]), np.nan, dtype=np.float32)
         found[[name not in self._refused for name in motion_ids]] = vectors
         return found
+
+    def similarity(self, texts: Vectors, motions: Vectors) -> Vectors:
+        """Return the (N, M) scores a dual encoder gives to its vectors, finite.
+
+        Raises:
+            InputError: The model is no dual encoder, or returns another shape, NaN or infinity.
+        """
+        model = self._dual()
+        if texts.shape[1] != motions.shape[1]:
+            raise InputError(
+                f"{self.name}: expected texts and motions of one width, got {texts.shape[1]} "
+                f"and {motions.shape[1]}"
+            )
+        scores = np.asarray(model.similarity(texts, motions), dtype=np.float32)
+        if scores.shape != (len(texts), len(motions)):
+            raise InputError(
+                f"{self.name}: similarity returned shape {scores.shape} for {len(texts)} texts "
+                f"and {len(motions)} motions"
+            )
+        return self._checked(scores, len(texts), "similarity")
 
     def _checked(self, vectors: Vectors, count: int, method: str) -> Vectors:
         """Refuse what a model must not return; models may be the user's own."""
@@ -268,17 +288,12 @@ class ModelScores:
         return read
 
     def _embedded_pairs(
-        self, model: EmbeddingModel, texts: Sequence[Text], motion_ids: Sequence[str]
+        self, texts: Sequence[Text], motion_ids: Sequence[str]
     ) -> NDArray[np.float64]:
         places = {name: k for k, name in enumerate(dict.fromkeys(motion_ids))}
         motions = self.embed_motions(list(places))
         words = {text: k for k, text in enumerate(dict.fromkeys(t.text for t in texts))}
         vectors = self.embed_texts(list(words))
-        if motions.shape[1] and vectors.shape[1] != motions.shape[1]:
-            raise InputError(
-                f"{self.name}: expected texts and motions of one width, got {vectors.shape[1]} "
-                f"and {motions.shape[1]}"
-            )
         row = np.array([words[t.text] for t in texts], dtype=np.int64)
         column = np.array([places[name] for name in motion_ids], dtype=np.int64)
         found = np.full(len(texts), np.nan)
@@ -291,7 +306,7 @@ class ModelScores:
             if not pairs.size:
                 continue
             here, inverse = np.unique(column[pairs], return_inverse=True)
-            block = model.similarity(vectors[start : start + _BLOCK], motions[here])
+            block = self.similarity(vectors[start : start + _BLOCK], motions[here])
             found[pairs] = block[row[pairs] - start, inverse]
         return found
 

@@ -26,6 +26,8 @@ from metrics.results import Cell, cell
 
 TOPS = (1, 2, 3)
 REFERENCE_DIVERSITY = "Diversity (reference)"
+LARGEST = 1e70
+"""Embeddings beyond this are refused: products of their squares have to stay finite."""
 NO_REFERENCE = "no reference motions were given"
 NO_REPEATS = "no repeated generations were given"
 
@@ -180,6 +182,8 @@ def _checked(array: NDArray[Any], name: str, dimensions: tuple[int, ...]) -> NDA
             row = tuple(int(i) for i in np.argwhere(~np.isfinite(part))[0][:-1])
             place = ", ".join(map(str, (row[0] + start, *row[1:])))
             raise InputError(f"{name}: row {place} holds NaN or infinity (rows from 0)")
+        if (largest := float(np.abs(part).max())) > LARGEST:
+            raise InputError(f"{name}: expected numbers up to {LARGEST:g}, got {largest:g}")
     return array
 
 

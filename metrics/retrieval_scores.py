@@ -24,6 +24,8 @@ Ints = NDArray[np.int64]
 BLOCK_BYTES = 24 << 20
 """Size of a block of scores. Larger ones are no faster: the counting wants them in the cache."""
 _FEWEST, _MOST = 64, 1024
+_LONGEST = 1e36
+"""Squared length of an embedding, at most; products of two stay below the largest float32."""
 WORTH_A_GPU = 50_000_000
 """From this many scores on torch is imported to look for a GPU."""
 
@@ -266,6 +268,8 @@ def embedding_scores(
             f"unequal widths: {names[0]} have {text.shape[1]} numbers, {names[1]} "
             f"{motion.shape[1]}; both must come from one model"
         )
+    if similarity != "cosine":
+        _refuse_overflow(text, motion, names)
     same = _repeats(text), _repeats(motion)
     if similarity == "euclidean":
         text, motion = _halved(text, one_last=True), _halved(motion, one_last=False)
@@ -292,6 +296,19 @@ def _finite(array: NDArray[Any], name: str, *, unit: bool) -> NDArray[np.float32
         scale = 1 / np.sqrt(square) if unit else np.ones(len(part))
         np.multiply(part, scale[:, None].astype(part.dtype), out=copied[start : start + 2048])
     return copied
+
+
+def _refuse_overflow(
+    texts: NDArray[np.float32], motions: NDArray[np.float32], names: tuple[str, str]
+) -> None:
+    """Refuse vectors so long that their products, or squares of distances, leave float32."""
+    for array, name in zip((texts, motions), names, strict=True):
+        square = np.einsum("ij,ij->i", array, array, dtype=np.float64)
+        if not (square < _LONGEST).all():
+            row = int(np.flatnonzero(~(square < _LONGEST))[0])
+            raise InputError(
+                f"{name}: row {row} is longer than 1e18 (from 0), scores would overflow"
+            )
 
 
 def _halved(array: NDArray[np.float32], *, one_last: bool) -> NDArray[np.float32]:

@@ -18,6 +18,10 @@ Ties = Literal["half", "strict"]
 """What a tie counts: one half, or nothing (choice ours; the paper does not say)."""
 
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Part of the largest score that differences of differences may be off by; within it they tie."""
+
+
 class StrideKey(Frozen):
     """What an item is counted under."""
 
@@ -83,7 +87,8 @@ def credits_of(scores: StrideScores, ties: Ties = "half", *, tolerance: float = 
     Args:
         scores: Of all items; an item's controls are averaged before items are.
         ties: What equal scores earn.
-        tolerance: Differences up to this are ties; what rounding in a model may cause.
+        tolerance: Differences up to this are ties; what rounding in a model may cause. What our
+            own subtractions round off ties in any case.
 
     Returns:
         Credits in the order of ``scores.keys``.
@@ -91,11 +96,12 @@ def credits_of(scores: StrideScores, ties: Ties = "half", *, tolerance: float = 
     items = len(scores.keys)
     advantage = scores.matched[:, 0] - scores.matched[:, 1]
     unrelated = scores.control[:, 0] - scores.control[:, 1]
-    bias = _credit(unrelated, ties, tolerance)
-    gain = _credit(advantage[scores.item] - unrelated, ties, tolerance)
+    bias = credit(unrelated, ties, tolerance)
+    largest = max(float(np.abs(a).max(initial=0.0)) for a in (scores.matched, scores.control))
+    gain = credit(advantage[scores.item] - unrelated, ties, max(tolerance, ROUNDING * largest))
     return Credits(
         keys=scores.keys,
-        acc=_credit(advantage, ties, tolerance),
+        acc=credit(advantage, ties, tolerance),
         bias=_mean_by_item(bias, scores.item, items),
         gain=_mean_by_item(gain, scores.item, items),
         tied=np.asarray(np.abs(advantage) <= tolerance),
@@ -139,7 +145,8 @@ def credits_of_choices(
     )
 
 
-def _credit(difference: FloatArray, ties: Ties, tolerance: float) -> FloatArray:
+def credit(difference: FloatArray, ties: Ties, tolerance: float) -> FloatArray:
+    """Return 1 where a difference is above the tolerance, 0 below, the worth of a tie between."""
     tie = 0.5 if ties == "half" else 0.0
     return np.where(difference > tolerance, 1.0, np.where(difference < -tolerance, 0.0, tie))
 

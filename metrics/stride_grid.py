@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.items import Frozen
 from evaluators.source import ScoreSource
-from metrics.stride import Ties
+from metrics.stride import ROUNDING, Ties, credit
 from metrics.stride_scoring import StrideTask
 
 FloatArray = NDArray[np.float64]
@@ -32,7 +32,8 @@ class Grids(NamedTuple):
     def interaction(self) -> FloatArray:
         """(N,): s(m, c) + s(m', c') − s(m, c') − s(m', c); above 0 where the diagonal wins."""
         mc, mcp, mpc, mpcp = self.scores.T
-        found: FloatArray = mc + mpcp - mcp - mpc
+        # In this order a score of the caption alone, or of the motion alone, gives exactly 0.
+        found: FloatArray = (mc - mpc) - (mcp - mpcp)
         return found
 
 
@@ -83,17 +84,22 @@ def score_grids(tasks: Sequence[StrideTask], source: ScoreSource) -> Grids:
     )
 
 
-def audit_mirrors(grids: Grids, ties: Ties = "half") -> list[MirrorAudit]:
+def audit_mirrors(
+    grids: Grids, ties: Ties = "half", *, resolution: float = 0.0
+) -> list[MirrorAudit]:
     """Sum the grids up by corpus.
 
     Args:
         grids: Of all pairs.
         ties: What a tie counts.
+        resolution: Part of the largest score below which two scores are one, as the source of
+            the scores states it; what two subtractions round off is always let pass.
     """
-    tie = 0.5 if ties == "half" else 0.0
+    largest = float(np.abs(grids.scores).max(initial=0.0))
+    tolerance = resolution * largest
 
-    def share(difference: FloatArray) -> float:
-        return float(np.where(difference == 0, tie, difference > 0).mean())
+    def share(difference: FloatArray, least: float = tolerance) -> float:
+        return float(credit(difference, ties, least).mean())
 
     found = []
     for corpus in sorted(set(grids.corpora)):
@@ -104,7 +110,7 @@ def audit_mirrors(grids: Grids, ties: Ties = "half") -> list[MirrorAudit]:
             MirrorAudit(
                 corpus=corpus,
                 n=int(rows.sum()),
-                diagonal=share(interaction),
+                diagonal=share(interaction, max(tolerance, ROUNDING * largest)),
                 interaction=float(interaction.mean()),
                 caption_original=share(mc - mcp),
                 caption_mirrored=share(mpcp - mpc),

@@ -58,18 +58,24 @@ def score_with_model(
     from motionjury.models import cache_folder, open_models
 
     rule = one_of(captions, CAPTION_RULES, "--captions")
-    (opened,) = open_models([model], **opening)
-    if not isinstance(opened.model, EmbeddingModel):
-        raise InputError(f"{opened.model.name}: has no embeddings, so FID is not defined")
+    generated = _systems(systems)
     clips, place = known_clips(corpus, workspace) if motions is None else (
         folder_clips(motions, corpus), motions.name
     )  # fmt: skip
     told = [clip for clip in clips if clip.captions]
+    if len(told) < settings.pool:
+        raise InputError(
+            f"{len(told)} motions with a caption are fewer than a pool of {settings.pool} "
+            "(--pool says its size)",
+            file=place,
+        )
+    (opened,) = open_models([model], **opening)
+    if not isinstance(opened.model, EmbeddingModel):
+        raise InputError(f"{opened.model.name}: has no embeddings, so FID is not defined")
     dropped = []
     if len(told) < len(clips):
         silent = len(clips) - len(told)
         dropped.append(Dropped(what="motions", n=silent, reason="they have no caption"))
-    generated = _systems(systems)
     groups = {"": told, **{f"{name}/": of_system for name, of_system in generated.items()}}
     every = library(groups)
     suites: dict[str, Suite] = {}

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from metrics.retrieval import Pool
     from metrics.retrieval_scores import Scores, Similarity
 
+_TRIED = 64
+"""Texts and motions on which a model's similarity is held against the known ones."""
+
 
 def model_pools(
     models: Sequence[str],
@@ -102,14 +105,26 @@ def _pool(
 
 
 def _embedded(source: ModelScores, texts: Sequence[Text], clips: Sequence[ScoredClip]) -> Scores:
-    from metrics.retrieval_scores import embedding_scores
+    """Score as the model does; block by block where that is one of the similarities known."""
+    import numpy as np
 
-    similarity: Similarity = "euclidean" if "euclid" in source.native_metric.lower() else "cosine"
-    return embedding_scores(
-        source.embed_texts([text.text for text in texts]),
-        source.embed_motions([clip.id for clip in clips]),
-        similarity=similarity,
-    )
+    from evaluators.vectors import cosine, negated_euclidean
+    from metrics.retrieval_scores import MatrixScores, embedding_scores
+
+    left = source.embed_texts([text.text for text in texts])
+    right = source.embed_motions([clip.id for clip in clips])
+    few, others = left[:_TRIED], right[:_TRIED]
+    own = source.similarity(few, others)
+    guesses: dict[Similarity, Any] = {
+        "cosine": cosine,
+        "euclidean": negated_euclidean,
+        "dot": lambda one, other: one @ other.T,
+    }
+    for name, guess in guesses.items():
+        if np.allclose(own, guess(few, others), rtol=1e-4, atol=1e-5 * float(np.abs(own).max())):
+            return embedding_scores(left, right, similarity=name)
+    rows = [source.similarity(left[k : k + 512], right) for k in range(0, len(left), 512)]
+    return MatrixScores(np.concatenate(rows))
 
 
 def _paired(source: ModelScores, texts: Sequence[Text], clips: Sequence[ScoredClip]) -> Scores:

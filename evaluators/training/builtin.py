@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from evaluators.networks.dual import DualEncoder
 
+Weights = tuple[dict[str, NDArray[Any]], dict[str, Any]]
+"""Arrays and meta of a weights file."""
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many are done, and out of how many."""
 
@@ -41,7 +43,7 @@ Progress = Callable[[str, int, int], None]
 class BuiltinConfig(Frozen):
     """Recipe of the built-in evaluator; all sizes ours, chosen so that two cores need minutes."""
 
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, lt=2**32)
     """Seed of weights, order and dropout."""
     performances: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     """Seeds of the demo corpora trained on; 0 is the one people see, and is left out."""
@@ -133,6 +135,9 @@ def train_builtin(
     """
     import torch
 
+    partial = out.with_name(f"{out.name}.partial")
+    _refuse_unwritable(out)
+    earlier = _earlier(partial)
     data = data or demo_training_set(config.performances, progress)
     mean, std = _statistics(data.frames)
     vocabulary = sorted({w for texts in data.captions for text in texts for w in words_of(text)})
@@ -142,8 +147,7 @@ def train_builtin(
         "data": content_hash([[list(t) for t in data.captions], [len(f) for f in data.frames]]),
     }
     trainer = _Trainer(config, data, vocabulary, mean, std)
-    partial = out.with_name(f"{out.name}.partial")
-    start, loss = trainer.resume(partial, meta), float("nan")
+    start, loss = trainer.resume(earlier, meta, partial), float("nan")
     threads = torch.get_num_threads()
     # Sums of several threads come in another order with another number of threads.
     torch.set_num_threads(1)
@@ -254,13 +258,13 @@ class _Trainer:
                 arrays[f"optimiser/{place}/{name}"] = value.detach().cpu().numpy().copy()
         return arrays
 
-    def resume(self, partial: Path, meta: dict[str, Any]) -> int:
+    def resume(self, earlier: Weights | None, meta: dict[str, Any], partial: Path) -> int:
         """Take up an earlier run of the same recipe and data; returns its epochs, else 0."""
         import torch
 
-        if not partial.exists():
+        if earlier is None:
             return 0
-        arrays, stored = load_weights(partial)
+        arrays, stored = earlier
         if any(stored.get(name) != value for name, value in meta.items()):
             return 0
         network = {
@@ -277,12 +281,35 @@ class _Trainer:
             self.network.load_state_dict(network)
             groups = self.optimiser.state_dict()["param_groups"]
             self.optimiser.load_state_dict({"state": state, "param_groups": groups})
-        except (RuntimeError, ValueError) as error:
+            self.last_loss = float(stored["loss"])
+            return int(stored["epoch"])
+        except (RuntimeError, ValueError, KeyError, TypeError) as error:
             raise InputError(
                 "does not fit the recipe it names; delete it to start anew", file=str(partial)
             ) from error
-        self.last_loss = float(stored["loss"])
-        return int(stored["epoch"])
+
+
+def _refuse_unwritable(out: Path) -> None:
+    """Find out before minutes are spent."""
+    import tempfile
+
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out.parent):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", file=str(out)) from error
+
+
+def _earlier(partial: Path) -> Weights | None:
+    if not partial.exists():
+        return None
+    try:
+        return load_weights(partial)
+    except InputError as error:
+        raise InputError(
+            f"{error.problem.reason}; delete it to start anew", file=str(partial)
+        ) from error
 
 
 def _statistics(

@@ -147,7 +147,9 @@ class StrideRun:
             keys=scored.given.keys,
             native_metric=source.native_metric,
             grids=grids if grids is not None and grids.item_ids else None,
-            audits=tuple(audit_mirrors(grids, self.ties)) if grids is not None else (),
+            audits=()
+            if grids is None
+            else tuple(audit_mirrors(grids, self.ties, resolution=source.resolution)),
             sources=(
                 file_source(file, "scores")
                 if file is not None

@@ -25,7 +25,9 @@ def builtin(
             "--out", "-o", help="Weights file to write.", show_default="where `score` looks"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of weights, order and dropout.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of weights, order and dropout.")
+    ] = 0,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the motions.")] = 30,
     performances: Annotated[
         int, typer.Option(min=1, max=100, help="Performances of the demo corpus to train on.")

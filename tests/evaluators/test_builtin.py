@@ -131,3 +131,44 @@ def test_changed_weights_have_another_fingerprint(tmp_path, trained):
     save_weights(tmp_path / "o.npz", arrays, meta)
     assert load_builtin(tmp_path / "o.npz").fingerprint != trained[1].fingerprint
     assert BuiltinEvaluator(*load_weights(trained[0])).fingerprint == trained[1].fingerprint
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda arrays, meta: arrays.pop("mean"),
+        lambda arrays, meta: arrays.pop("parameter/words.weight"),
+        lambda arrays, meta: arrays.update({"parameter/words.weight": np.zeros((2, 2), np.float32)}),
+        lambda arrays, meta: meta.update(vocabulary=meta["vocabulary"][:5]),
+        lambda arrays, meta: meta.update(config={"width": "wide"}),
+        lambda arrays, meta: meta.pop("vocabulary"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(trained, tmp_path, harm):
+    arrays, meta = load_weights(trained[0])
+    harm(arrays, meta)
+    save_weights(tmp_path / "odd.npz", arrays, meta)
+    with pytest.raises(InputError, match="do not fit the built-in evaluator"):
+        load_builtin(tmp_path / "odd.npz")
+
+
+def test_weights_whose_meta_is_a_list_are_refused(tmp_path):
+    np.savez(tmp_path / "list.npz", meta=np.array('["kind"]'))
+    with pytest.raises(InputError, match="holds none or is damaged"):
+        load_builtin(tmp_path / "list.npz")
+
+
+def test_an_unusable_place_is_found_out_before_training(trained, data, tmp_path):
+    def never(*_):
+        raise AssertionError("training began")
+
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        train_builtin(tmp_path / "file" / "out.npz", TINY, never)
+    (tmp_path / "out.npz.partial").write_text("no weights")
+    with pytest.raises(InputError, match="delete it to start anew"):
+        train_builtin(tmp_path / "out.npz", TINY, never)
+    # Finished weights of the same recipe lack the optimiser and the number of the epoch.
+    (tmp_path / "out.npz.partial").write_bytes(trained[0].read_bytes())
+    with pytest.raises(InputError, match="delete it to start anew"):
+        train_builtin(tmp_path / "out.npz", TINY, quiet, data=data)

@@ -175,3 +175,48 @@ def test_pickles_are_never_read(tmp_path: Path) -> None:
     np.save(tmp_path / "e.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="expected a plain NPY array"):
         read_embeddings(tmp_path / "e.npy", "x")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"text_ids": np.array([b"\xff", b"b", b"c"])}, "text_ids: expected UTF-8"),
+        ({"higher_is_better": np.array(7)}, "higher_is_better: expected one true or false"),
+        ({"scores": np.full((3, 2), 2**60)}, "cannot be told apart exactly"),
+        ({"granularity": np.array(["fine", "", "fine"])}, "granularity: text 1 has none"),
+    ],
+)
+def test_what_would_be_misread_is_refused(
+    changed: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        read_score_matrix(write(tmp_path, **changed))
+
+
+@pytest.mark.parametrize(
+    ("byte", "value", "said"),
+    [(6, 1, "encrypted"), (8, 99, "compression")],
+)
+def test_odd_archives_are_refused(byte: int, value: int, said: str, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    raw = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", byte), (b"PK\x01\x02", byte + 2)):
+        raw[raw.find(mark) + offset] = value
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=f"scores: damaged array.*{said}"):
+        read_score_matrix(path)
+
+
+@pytest.mark.parametrize("number", ["1_0", "٣", "0x10", "1e151", "", "1,5"])
+def test_numbers_are_written_plainly_and_are_not_huge(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(f'text_id,motion_id,score\na#0,a,"{number}"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 2: score"):
+        read_score_matrix(path, higher_is_better=True)
+
+
+@pytest.mark.parametrize("number", ["1", "-1.5", "+.5", "2.", "1E-3", "1e+100"])
+def test_plain_numbers_are_read(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(f"text_id,motion_id,score\na#0,a,{number}\n", encoding="utf-8")
+    assert read_score_matrix(path, higher_is_better=True).scores[0, 0] == float(number)

@@ -4,6 +4,7 @@ import pytest
 from corpus.motion import Motion
 from corpus.problems import InputError
 from evaluators.cache import VectorCache
+from evaluators.file_source import read_pair_scores
 from evaluators.source import ModelScores, MotionLibrary, Text
 
 
@@ -156,3 +157,39 @@ def test_a_pair_scorer_must_score_each_pair():
     model.score = lambda texts, motions: np.array([np.inf])
     with pytest.raises(InputError, match="Pairs: score returned NaN or infinity for 1 of 1"):
         ModelScores(model, LIBRARY).pairs([Text("a", "1")], ["low"])
+
+
+def test_a_matrix_of_a_file_is_looked_up_and_not_copied(tmp_path):
+    path = tmp_path / "scores.npz"
+    names = np.array([f"n{k}" for k in range(300)])
+    scores = np.arange(90_000.0).reshape(300, 300)
+    np.savez(path, scores=scores, text_ids=names, motion_ids=names, higher_is_better=False)
+    source = read_pair_scores(path, "Mine", None)
+    texts = [Text("n2", ""), Text("n299", "")]
+    assert source.pairs(texts, ["n7", "n0"]).tolist() == [-607.0, -89_700.0]
+    assert not source.knows_mirrored()
+    with pytest.raises(InputError, match=r"1 of 2 pairs have no score.*'n299' with motion 'z'"):
+        source.pairs(texts, ["n7", "z"])
+    scores[0, 0] = 1e160
+    np.savez(path, scores=scores, text_ids=names, motion_ids=names, higher_is_better=False)
+    with pytest.raises(InputError, match="numbers up to 1e150"):
+        read_pair_scores(path, "Mine", None)
+
+
+def test_a_table_of_pairs_need_not_be_whole(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("text_id,motion_id,score\na,m#mirrored,2\nb,n,3\na,n,4\n")
+    source = read_pair_scores(path, "Mine", True)
+    assert source.knows_mirrored()
+    assert source.pairs([Text("a", ""), Text("b", "")], ["m#mirrored", "n"]).tolist() == [2, 3]
+    with pytest.raises(InputError, match="'b' with motion 'm#mirrored'"):
+        source.pairs([Text("b", "")], ["m#mirrored"])
+
+
+def test_similarities_of_another_shape_are_refused():
+    class Odd(Heights):
+        def similarity(self, texts, motions):
+            return np.zeros(3)
+
+    with pytest.raises(InputError, match="similarity returned shape"):
+        ModelScores(Odd(), LIBRARY).pairs(TEXTS, IDS)

@@ -221,3 +221,14 @@ def test_bad_embeddings_are_refused(text: np.ndarray, motion: np.ndarray, messag
 def test_a_reference_of_another_width_is_refused() -> None:
     with pytest.raises(InputError, match="reference embeddings have 9 numbers"):
         evaluate(some(40), some(40), reference=some(40, 9))
+
+
+def test_embeddings_that_would_overflow_are_refused() -> None:
+    with pytest.raises(InputError, match=r"reference embeddings: expected numbers up to 1e\+70"):
+        evaluate(some(40), some(40), reference=some(40) * 1e200)
+
+
+def test_the_largest_embeddings_give_finite_numbers() -> None:
+    huge = np.clip(some(400) * 1e70, -1e70, 1e70)
+    found = evaluate(huge, huge[::-1], reference=huge)
+    assert all(np.isfinite(found.cells[name].value) for name in ("MM-Dist", "FID", "Diversity"))

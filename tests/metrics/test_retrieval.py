@@ -313,3 +313,12 @@ def test_intervals_are_those_of_resampled_motions() -> None:
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(InputError, match="device 'warp' cannot be used"):
         embedding_scores(np.ones((2, 3)), np.ones((2, 3)), device="warp")
+
+
+@pytest.mark.parametrize("similarity", ["dot", "euclidean"])
+def test_vectors_whose_products_would_overflow_are_refused(similarity: Any) -> None:
+    texts = np.ones((2, 3))
+    with pytest.raises(InputError, match="motion embeddings: row 1 is longer than 1e18"):
+        embedding_scores(texts, np.array([[1.0] * 3, [1e19] * 3]), similarity=similarity)
+    found = embedding_scores(texts * 1e17, texts * 1e17, similarity=similarity)
+    assert np.isfinite(found.pairs(np.array([0]), np.array([1]))).all()

@@ -140,3 +140,12 @@ def test_whole_numbers_may_tie() -> None:
     for metric, value in told["outcomes"]["int64 scores"].items():
         name = metric if metric == "MedR" else f"R@{int(metric[1:])}"
         assert found.metrics["text_to_motion"][name].value == value
+
+
+def test_identical_rows_rank_by_position() -> None:
+    told, arrays = case("tmr_edge_outcomes")
+    scores = np.tile(arrays["base_scores"][:1], (20, 1))
+    found = retrieve(pool(MatrixScores(scores)), recall=TMR_CUTS)
+    for metric, value in told["outcomes"]["identical rows"].items():
+        name = metric if metric == "MedR" else f"R@{int(metric[1:])}"
+        assert found.metrics["text_to_motion"][name].value == value

@@ -9,6 +9,7 @@ from benchmarks.stride import AXES, STRUCTURAL_AXES
 from evaluators.vectors import cosine
 from metrics.stride import StrideKey, StrideScores, credits_of, credits_of_choices, delta
 from metrics.stride_cells import score_stride
+from metrics.stride_grid import Grids, audit_mirrors
 from tests.shared_data import shared
 
 
@@ -266,3 +267,35 @@ def test_choices_give_delta_but_no_gpr():
     assert found.gpr is None
     assert found.reasons["gpr"] == "choices_have_no_scores"
     assert found.invalid_rate == pytest.approx(1 / 8)
+
+
+def test_a_score_of_caption_plus_motion_gains_nothing():
+    # Sums of the two are rounded, so the differences differ in the last bit; that is a tie.
+    rng = np.random.default_rng(0)
+    items = keys(400)
+    text, own, other = rng.random((400, 2)), rng.random((400, 1)), rng.random((400, 1))
+    scores = StrideScores(items, text + own, np.arange(400), text + other)
+    result = score_stride(credits_of(scores), resamples=0)
+    assert {found.gpr for found in result.cells} == {50.0}
+
+
+@pytest.mark.parametrize("reads", ["caption", "motion", "both"])
+def test_a_mirror_grid_without_interaction_ties(reads):
+    rng = np.random.default_rng(1)
+    text, motion = rng.random((300, 2)), rng.random((300, 2))
+    caption, body = text * (reads != "motion"), motion * (reads != "caption")
+    grid = (body[:, :, None] + caption[:, None, :]).reshape(300, 4)
+    names = tuple(map(str, range(300)))
+    (found,) = audit_mirrors(Grids(names, ("a",) * 300, names, grid))
+    assert found.diagonal == 0.5
+    assert (found.motion_original == 0.5) == (reads == "caption")
+
+
+def test_mirror_scores_tie_within_what_the_source_resolves():
+    grid = np.array([[0.5, 0.1, 0.5 + 1e-8, 0.1], [0.9, 0.1, 0.2, 0.8]])
+    exact, blurred = (
+        audit_mirrors(Grids(("a", "b"), ("x", "x"), ("m", "n"), grid), resolution=r)[0]
+        for r in (0.0, 1e-6)
+    )
+    assert (exact.diagonal, blurred.diagonal) == (0.5, 0.75)
+    assert (exact.motion_original, blurred.motion_original) == (0.5, 0.75)
