@@ -272,7 +272,7 @@ def test_choices_give_delta_but_no_gpr():
 def test_a_score_of_caption_plus_motion_gains_nothing():
     # Sums of the two are rounded, so the differences differ in the last bit; that is a tie.
     rng = np.random.default_rng(0)
-    items = keys(400)
+    items = keys(100)
     text, own, other = rng.random((400, 2)), rng.random((400, 1)), rng.random((400, 1))
     scores = StrideScores(items, text + own, np.arange(400), text + other)
     result = score_stride(credits_of(scores), resamples=0)
