@@ -98,7 +98,9 @@ def draft_stride(
             raise InputError(f"{name}: expected at least 1, got {value}")
     draft = _Draft(clips, captions, seed, (limit, per_clip_limit), progress)
     draft.not_run = {} if likelihood else {FILTER: no_scorer}
-    for axis in sorted(set(axes), key=AXES.index):
+    ordered = sorted(set(axes), key=AXES.index)
+    draft.learn([a for a in ordered if rewriter is None or a != "temporal_order"])
+    for axis in ordered:
         structural = axis in STRUCTURAL_AXES
         if axis == "temporal_order" and rewriter is not None:
             draft.rewrite(rewriter, likelihood)
@@ -134,6 +136,7 @@ class _Draft:
         ordered = sorted(captions, key=lambda c: (by_id[c.clip_id].corpus, c.clip_id, c.id, c.text))
         self.refused = _unusable(ordered, doubled)
         self.captions = [c for c, why in zip(ordered, self.refused, strict=True) if why is None]
+        self._firsts = list(first_of_each(self.captions))
         self.all_captions = ordered
         self.clips = by_id
         self.seed = seed
@@ -157,11 +160,17 @@ class _Draft:
             if why is not None:
                 self._pass_over(caption, axis, why, "input")
 
+    def learn(self, axes: Sequence[StrideAxis]) -> None:
+        """Make the edits of all axes, caption by caption."""
+        self.maker.learn(
+            self.captions, axes, lambda done, total: self._progress("edits", done, total)
+        )
+
     def by_rule(self, axis: StrideAxis) -> None:
         """Make the candidates of an axis by its rule."""
         self._open(axis)
         total = len(self.captions)
-        for done, (caption, first) in enumerate(first_of_each(self.captions), 1):
+        for done, (caption, first) in enumerate(self._firsts, 1):
             made = self.maker.by_rule(caption, axis)
             if isinstance(made, Outcome):
                 self._pass_over(caption, axis, made, "rule")
@@ -216,7 +225,7 @@ class _Draft:
         axis: StrideAxis = "temporal_order"
         self._open(axis)
         waiting: dict[str, list[Caption]] = defaultdict(list)
-        for caption, first in first_of_each(self.captions):
+        for caption, first in self._firsts:
             refused = self.maker.usable(caption) or rewriter.refusal(caption.text)
             if refused is None and not first:
                 refused = rejected("the same caption was used for this motion", "duplicate")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,6 +122,61 @@ _RULES: dict[StrideAxis, Callable[[str], tuple[Outcome, ...]]] = {
 }
 
 
+def edits_of_all(
+    captions: Sequence[str],
+    axes: Sequence[StrideAxis],
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[tuple[StrideAxis, str], tuple[Outcome, ...]]:
+    """Edit many captions on several structural axes, on all processors where that pays.
+
+    Args:
+        captions: Different captions.
+        axes: Structural axes.
+        tell: Told how many are done, of how many.
+
+    Returns:
+        The outcomes of ``edits`` by axis and caption; the number of processors changes nothing.
+    """
+    blocks = [captions[start : start + _BLOCK] for start in range(0, len(captions), _BLOCK)]
+    found: dict[tuple[StrideAxis, str], tuple[Outcome, ...]] = {}
+    done = 0
+    for block, outcomes in zip(blocks, _worked(blocks, axes), strict=True):
+        # Workers send plain values, which cross processes faster than records do.
+        made = iter(outcomes)
+        for caption in block:
+            for axis in axes:
+                found[axis, caption] = tuple(Outcome(**values) for values in next(made))
+        done += len(block)
+        tell(done, len(captions))
+    return found
+
+
+_BLOCK = 1024
+_WORTH = 8 * _BLOCK
+"""Fewest captions that other processes are started for."""
+
+_Plain = list[tuple[dict[str, Any], ...]]
+
+
+def _worked(blocks: Sequence[Sequence[str]], axes: Sequence[StrideAxis]) -> Iterator[_Plain]:
+    processors = min(os.cpu_count() or 1, len(blocks))
+    if processors == 1 or sum(map(len, blocks)) < _WORTH:
+        return (_edit_block(block, axes) for block in blocks)
+    from joblib import Parallel, delayed
+
+    run = Parallel(n_jobs=processors, return_as="generator")
+    result: Iterator[_Plain] = run(delayed(_edit_block)(block, axes) for block in blocks)
+    return result
+
+
+def _edit_block(captions: Sequence[str], axes: Sequence[StrideAxis]) -> _Plain:
+    return [
+        tuple(dict(outcome) for outcome in edits(caption, axis))
+        for caption in captions
+        for axis in axes
+    ]
+
+
 class CandidateMaker:
     """Makes the candidates of a corpus, and says why a caption has none.
 
@@ -142,11 +198,25 @@ class CandidateMaker:
         self._group = motion_groups(clips)
         self._group_of: dict[str, str] = {}
         self._texts: dict[str, list[str]] = defaultdict(list)
+        self._said: dict[str, set[str]] = defaultdict(set)
         for caption in captions:
             clip = self._clips[caption.clip_id]
             self._texts[clip.content_hash].append(caption.text)
+            self._said[clip.content_hash].add(same_text(caption.text))
             self._by_corpus[clip.corpus].append((caption.id, caption.text))
             self._group_of[caption.id] = self._group[clip.id]
+
+    def learn(
+        self,
+        captions: Iterable[Caption],
+        axes: Iterable[StrideAxis],
+        tell: Callable[[int, int], None],
+    ) -> None:
+        """Make the edits of captions that can be edited, for ``by_rule`` to look up."""
+        wanted = [axis for axis in axes if axis in _RULES]
+        texts = list(dict.fromkeys(c.text for c in captions if self.usable(c) is None))
+        if wanted and texts:
+            self._known |= edits_of_all(texts, wanted, tell)
 
     def usable(self, caption: Caption) -> Outcome | None:
         """Say why a caption cannot be edited on any axis; None where it can."""
@@ -182,8 +252,7 @@ class CandidateMaker:
     ) -> Candidate | None:
         """Return the candidate of an edit; None where the text is also true of the motion."""
         clip = self._clips[caption.clip_id]
-        own = map(same_text, self._texts[clip.content_hash])
-        if outcome.text is None or same_text(outcome.text) in own:
+        if outcome.text is None or same_text(outcome.text) in self._said[clip.content_hash]:
             return None
         return Candidate(clip, caption, axis, outcome.text, outcome.edit, made_by)
 

@@ -93,7 +93,9 @@ class StoredEmbeddings:
             reason = f"cannot be read: {error.strerror or error}"
             raise InputError(reason, file=str(path)) from error
         except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-            raise InputError(f"expected NPZ with plain arrays: {error}", file=str(path)) from error
+            # numpy takes any other file for a pickle and names its unsafe option.
+            said = "not plain arrays" if "pickle" in str(error) else str(error)
+            raise InputError(f"expected NPZ with plain arrays: {said}", file=str(path)) from error
         if texts.ndim != 1 or texts.dtype.kind != "U" or vectors.ndim != 2:
             reason = (
                 f"expected texts (N,) of strings and vectors (N, D), got {texts.dtype} "

@@ -113,7 +113,8 @@ def _frame_problem(frame: str, after: list[str], *, gait: bool) -> str | None:
     first = after[0] if after else ""
     determined = first in words("verb_use", "determiners")
     if first in words("actions", "particles") and after[1:] and not gait:
-        if after[1] in words("verb_use", "determiners") | _SOMEBODY:
+        behind = words("verb_use", "determiners") | _SOMEBODY
+        if after[1] in behind:
             return "it has an object behind a particle"
     if frame == "intransitive":
         fits = (

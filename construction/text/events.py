@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from construction.text.morphology import Reading, Tag, inflect, readings
 from construction.text.tables import words
@@ -17,8 +17,7 @@ def listed(key: str) -> frozenset[str]:
     return words("temporal", key)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Place of one event: tokens [start, end) with its head verb."""
 
     start: int
@@ -33,8 +32,7 @@ class Slot:
     """Inflection of the head; None for a noun phrase or a bare direction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """How a caption is put together."""
 
     slots: tuple[Slot, ...]
@@ -121,6 +119,36 @@ def same_subject(tokens: list[Token], first: tuple[int, int], other: tuple[int, 
         return False
     opening = tokens[other[0]].low
     return noun == tokens[first[1] - 1].low and opening in {"the", "this", "that", noun}
+
+
+def check_head(tokens: list[Token], slot: Slot) -> None:
+    """Refuse a head that names no event, and "starts in a squat", which tells where one begins.
+
+    Raises:
+        Unparsed: It is refused.
+    """
+    said = tokens[slot.head].low if slot.lemma else ""
+    if slot.lemma in {"appear", "seem", "have"}:
+        raise Unparsed("unparsed", f"'{said}' does not name an event")
+    if slot.lemma in {"start", "begin"}:
+        follows = tokens[slot.head + 1].low if slot.head + 1 < slot.end else ""
+        doing = any(r.tag == "VBG" and r.lemma not in listed("standing") for r in readings(follows))
+        head = head_at(tokens, slot.head + 1, slot.end)
+        adverbial = head is not None and pick_tag(tokens[head].low, ("VBG",)) is not None
+        if not (doing or follows == "to" or (adverbial and is_adverb(follows))):
+            raise Unparsed("unparsed", f"'{said}' tells where it begins")
+
+
+def check_nouns(tokens: list[Token], slot: Slot) -> None:
+    """Refuse a noun for an event that may hold more than itself or less than it needs.
+
+    Raises:
+        Unparsed: It is refused.
+    """
+    told = tokens[slot.start : slot.end]
+    whole = all(t.word and t.low not in {"and", "or", "but"} for t in told)
+    if slot.lemma or not whole or len(told) < 2 or told[-1].low in {"left", "right"}:
+        raise Unparsed("unparsed", "the events are told by more than one noun each")
 
 
 def coordinated_heads(tokens: list[Token], slot: Slot) -> list[int]:

@@ -112,9 +112,11 @@ def held_out_ngrams(
         f"only {len(others)} captions of motions that are neither drafted nor in the test split"
     )
 
+    own = {clip_id: scorers[_fold(name, folds)] for clip_id, name in group.items()}
+
     def scorer(clip_id: str) -> TextScorer:
         # A motion that is not there was not trained on: any fold has not seen it.
-        return scorers[_fold(group.get(clip_id, clip_id), folds)]
+        return own.get(clip_id) or scorers[_fold(clip_id, folds)]
 
     return HeldOut(scorer, note)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from construction.text.tables import table, words
 
@@ -27,6 +27,7 @@ def _others() -> dict[str, frozenset[str]]:
     }
 
 
+@lru_cache(maxsize=8)  # asked again for every axis of a caption
 def foreign(caption: str) -> str | None:
     """Say in which language a caption seems to be, or return None where it may be English.
 

@@ -98,7 +98,8 @@ class KneserNey:
             Nats per token, at most 0: sum of ln p(token | three tokens before) over the words and
             the end mark, divided by their number. The first word is predicted from the start.
         """
-        words = [self._as_known(word) for word in words_of(text)]
+        known_words = self.vocabulary
+        words = [word if word in known_words else _UNKNOWN for word in words_of(text)]
         stream = [_START] * (ORDER - 1) + words + [_END]
         total = 0.0
         for gram in zip(*(stream[k:] for k in range(ORDER)), strict=False):

@@ -82,12 +82,20 @@ class NgramScorer:
             fingerprint: SHA-256 of the training captions.
         """
         self._model = KneserNey(grams)
+        self._known: dict[str, float] = {}
         self.id = f"{RULE} on {trained_on}"
         self.fingerprint = fingerprint
 
     def score(self, texts: Sequence[str]) -> list[float | None]:
         """Return nats per token, at most 0; None for a text without a word."""
-        return [self._model.log_likelihood(t) if t.strip() else None for t in texts]
+        return [self._score(text) if text.strip() else None for text in texts]
+
+    def _score(self, text: str) -> float:
+        # A caption is scored once for every axis it is edited on.
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = self._model.log_likelihood(text)
+        return found
 
 
 class FileScorer:

@@ -82,9 +82,10 @@ def read_left(c: Context) -> tuple[CueReading, str]:
         return "ambiguous", "what remains, or a side"
     if (p1.isdigit() or p1 in _w("numbers")) and n1 in _END:
         return "ambiguous", "what remains, or a side"
-    if p2 in {"one", "no", "any", "another", *_w("numbers")} and n1 in _END | {"to", "for"}:
-        if any("have" in verb_lemmas(c.at(-k)) or c.at(-k) == "with" for k in (3, 4)):
-            return "ambiguous", "what remains, or a side"
+    counted = p2 in {"one", "no", "any", "another"} or p2 in _w("numbers")
+    had = any("have" in verb_lemmas(c.at(-k)) or c.at(-k) == "with" for k in (3, 4))
+    if counted and had and n1 in _END | {"to", "for"}:
+        return "ambiguous", "what remains, or a side"
     if n1 in _w("determiners") and n2 in _w("left_places") and not verb_lemmas(p1):
         return "other", "the verb leave"
     remaining = _remaining(c)

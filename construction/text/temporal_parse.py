@@ -6,6 +6,8 @@ from construction.text.events import (
     Plan,
     Slot,
     Unparsed,
+    check_head,
+    check_nouns,
     finite_tags,
     head_at,
     listed,
@@ -13,7 +15,7 @@ from construction.text.events import (
     same_subject,
     subject_end,
 )
-from construction.text.morphology import Tag, readings
+from construction.text.morphology import Tag
 from construction.text.tables import words
 from construction.text.tokens import Token
 
@@ -291,9 +293,9 @@ class Parser:
 
     def _check_event(self, name: str) -> None:
         slot = self.slots[-1]
-        self._check_head(slot)
+        check_head(self.tokens, slot)
         if self._nominal:
-            self._check_nouns(slot)
+            check_nouns(self.tokens, slot)
             return
         if slot.lemma or name == "followed by":
             return
@@ -302,22 +304,6 @@ class Parser:
         direction = direction or first in words("verb_use", "determiners")
         if len(self.slots) == 1 or not direction:
             raise Unparsed("unparsed", f"no verb that the rules know at '{first}'")
-
-    def _check_head(self, slot: Slot) -> None:
-        if slot.lemma in {"appear", "seem", "have"}:
-            raise Unparsed("unparsed", f"'{self.low[slot.head]}' does not name an event")
-        if slot.lemma in {"start", "begin"}:
-            follows = self.word(slot.head + 1)
-            posture = any(r.lemma in listed("standing") for r in readings(follows))
-            if follows != "to" and (posture or not self._gerund(slot.head + 1)):
-                raise Unparsed("unparsed", f"'{self.low[slot.head]}' tells where it begins")
-
-    def _check_nouns(self, slot: Slot) -> None:
-        """Refuse a noun for an event that may hold more than itself or less than it needs."""
-        told = self.tokens[slot.start : slot.end]
-        whole = all(t.word and t.low not in {"and", "or", "but"} for t in told)
-        if slot.lemma or not whole or len(told) < 2 or told[-1].low in {"left", "right"}:
-            raise Unparsed("unparsed", "the events are told by more than one noun each")
 
     def _main_subject(self, i: int) -> int:
         """Skip the subject after a fronted part; either of the two may be a pronoun."""
@@ -366,7 +352,7 @@ class Parser:
         if head is None or reading is None:
             raise Unparsed("unparsed", f"no verb that the rules know after '{name}'")
         self.slots.append(Slot(k, comma, head, reading.lemma, reading.tag))
-        self._check_head(self.slots[-1])
+        check_head(self.tokens, self.slots[-1])
         j = self._main_subject(comma + 1)
         self.names.append(f"{name} (fronted)")
         self._events(j, _FINITE)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 # One pass, no nested repetition: linear in the length of the caption.
 _TOKEN = re.compile(r"(?P<word>(?:[^\W_]|[\u0300-\u036f])+)|(?P<mark>[^\s])")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word, a number or one punctuation mark."""
 
     text: str
@@ -39,10 +39,16 @@ def tokenize(caption: str) -> list[Token]:
     >>> [t.low for t in tokenize("A left-handed man's turn.")]
     ['a', 'left', '-', 'handed', 'man', "'", 's', 'turn', '.']
     """
-    return [
-        Token(m.group(), m.group().lower(), m.start(), m.end(), m.lastgroup == "word")
+    return list(_tokens(caption))
+
+
+# The rules of several axes read one caption after another.
+@lru_cache(maxsize=8)
+def _tokens(caption: str) -> tuple[Token, ...]:
+    return tuple(
+        Token(text := m.group(), text.lower(), m.start(), m.end(), m.lastgroup == "word")
         for m in _TOKEN.finditer(caption)
-    ]
+    )
 
 
 def replace_spans(caption: str, edits: list[tuple[int, int, str]]) -> str:

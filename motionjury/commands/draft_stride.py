@@ -44,7 +44,7 @@ def axis_named(name: str) -> StrideAxis:
     for axis in AXES:
         if axis == name:
             return axis
-    raise InputError(f"--axis: expected one of {', '.join(AXES)}, got {name!r}")
+    raise InputError(f"axis: expected one of {', '.join(AXES)}, got {name!r}")
 
 
 def stride(

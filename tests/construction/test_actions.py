@@ -72,4 +72,5 @@ def test_the_seed_chooses_among_the_candidates():
 )
 def test_what_only_the_first_action_suits_rules_the_other_out(caption, refused):
     (found,) = swaps(caption)
-    assert found.outcome == "rejected" and refused in found.reason
+    assert found.outcome == "rejected"
+    assert refused in found.reason

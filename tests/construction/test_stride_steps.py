@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchmarks.stride import STRUCTURAL_AXES
+from construction import stride_candidates
 from construction.stages import Stages
 from construction.stride import draft_stride
 from construction.stride_check import ModelCheck, rule_verdict
@@ -275,3 +276,15 @@ def test_what_one_sentence_of_a_long_caption_rules_out(caption, axis, code):
     clips, captions = corpus_of({"a": [caption]})
     result = draft_stride(clips, captions, 0, [axis])
     assert {p.reason_code for p in result.passed} == {code}
+
+
+def test_edits_are_the_same_whatever_the_number_of_processors(monkeypatch):
+    texts = [f"a man turns left {k} times, then jumps." for k in range(6)] + ["una persona salta"]
+    axes = ["temporal_order", "mirror_reflection", "action_identity"]
+    told = []
+    alone = stride_candidates.edits_of_all(texts, axes, lambda *done: told.append(done))
+    assert alone == {(a, t): stride_candidates.edits(t, a) for t in texts for a in axes}
+    assert told == [(7, 7)]
+    monkeypatch.setattr(stride_candidates, "_BLOCK", 3)
+    monkeypatch.setattr(stride_candidates, "_WORTH", 1)
+    assert stride_candidates.edits_of_all(texts, axes) == alone

@@ -150,7 +150,8 @@ def test_very_long_captions_are_refused_quickly(unit):
 @pytest.mark.parametrize(
     ("caption", "expected"),
     [
-        ("he starts with a jump and ends with a bow.", "he starts with a bow and ends with a jump."),
+        ("he starts with a jump, ends with a bow.", "he starts with a bow, ends with a jump."),
+        ("starts with a jump and ends with a bow", "starts with a bow and ends with a jump"),
         ("he starts with a jump, claps, and ends with a bow.", None),
         ("he starts with the left foot and ends with the right.", None),
         (
