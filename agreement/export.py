@@ -39,6 +39,9 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }
 
 
@@ -60,7 +63,7 @@ def to_csv(report: Report) -> str:
         writer.writerow(
             [
                 check,
-                _no_formula(" x ".join(stratum.values())),
+                no_formula(" x ".join(stratum.values())),
                 row.coefficient,
                 json.dumps(row.params, ensure_ascii=False) if row.params else "",
                 "" if row.value is None else row.value,
@@ -75,8 +78,8 @@ def to_csv(report: Report) -> str:
     return out.getvalue()
 
 
-def _no_formula(text: str) -> str:
-    # What comes from data and looks like a formula is one to a spreadsheet.
+def no_formula(text: str) -> str:
+    """Quote what comes from data and would be a formula to a spreadsheet."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 

@@ -48,7 +48,9 @@ def grouped_bars(
         bottom = math.floor(bottom / step + 1e-9) * step
     if high is None:
         top = max(math.ceil(top / step - 1e-9) * step, bottom + step)
-    bar, gap, left, height = 25, 22, 54, 230
+    gap, left, height = 22, 54, 230
+    shown = [_number(c.value, decimals) for g in values.values() for c in g.values()]
+    bar = max(25, round(5.7 * max(map(len, shown), default=0)) + 3)
     words = [len(word) for group in values for word in group.split()]
     group_width = round(max(bar * max(len(series), 1) + gap, 6.6 * max(words, default=0) + 12))
     legend = _legend(series, left)
@@ -172,11 +174,15 @@ def _bar(
             f'<line x1="{middle}" x2="{middle}" y1="{y(found.ci[0])}" y2="{y(found.ci[1])}" '
             f'stroke="{_INK}" stroke-width="1.4"/>'
         )
-    number = f"{found.value:z.{decimals}f}".replace("-", "−")
+    number = _number(found.value, decimals)
     return drawn + (
         f'<text x="{middle}" y="{round(highest - 4, 1)}" text-anchor="middle" font-size="9.5" '
         f"{_ink()}>{number}</text>"
     )
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return "n/a" if value is None else f"{value:z.{decimals}f}".replace("-", "−")
 
 
 def _step(span: float) -> float:

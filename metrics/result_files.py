@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from agreement.export import escape_latex
+from agreement.export import escape_latex, no_formula
 from metrics.results import Cell, Column, Result, ResultTable
 
 TEMPLATE = "result.html.j2"
@@ -28,7 +28,7 @@ def to_csv(table: ResultTable) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*table.label_names, "group", "metric", "unit", *_ENDS])
     for row in table.rows:
-        labels = [row.labels.get(name, "") for name in table.label_names]
+        labels = [no_formula(row.labels.get(name, "")) for name in table.label_names]
         for column in table.columns:
             if (found := row.cells.get(column.name)) is None:
                 continue
@@ -71,10 +71,8 @@ def to_latex(table: ResultTable, result: Result) -> str:
             lines.append(r"\midrule")
         cells = [escape_latex(row.labels.get(name, "")) for name in names]
         for column in table.columns:
-            text = _latex_number(row.cells.get(column.name), column)
             place = places[column.name].get(position)
-            mark = {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(place or 0, "%s")
-            cells.append(mark % text)
+            cells.append(_latex_number(row.cells.get(column.name), column, place))
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)
@@ -110,16 +108,19 @@ def _latex_heading(column: Column) -> str:
     return escape_latex(column.title or column.name).replace("Δ", r"$\Delta$") + arrow
 
 
-def _latex_number(found: Cell | None, column: Column) -> str:
+def _latex_number(found: Cell | None, column: Column, place: int | None) -> str:
     if found is None or found.value is None:
         return "--"
+    # Text commands leave the font of formulas alone: the mark has to stand inside.
+    mark = {1: r"\mathbf{%s}", 2: r"\underline{%s}"}.get(place or 0, "%s")
+    number = mark % f"{found.value:z.{column.decimals}f}"
     if found.ci is None:
-        return f"${found.value:z.{column.decimals}f}$"
+        return f"${number}$"
     if column.plus_minus:
         half = (found.ci[1] - found.ci[0]) / 2
-        return f"${found.value:z.{column.decimals}f}^{{\\pm {half:.{column.decimals}f}}}$"
+        return f"${number}^{{\\pm {half:.{column.decimals}f}}}$"
     low, high = (f"{end:z.{column.decimals}f}" for end in found.ci)
-    return f"${found.value:z.{column.decimals}f}$ $[{low}, {high}]$"
+    return f"${number}$ $[{low}, {high}]$"
 
 
 def render_html(result: Result) -> str:

@@ -100,8 +100,9 @@ class ResultTable(Frozen):
             column: One of the columns.
 
         Returns:
-            1 or 2 by position of the row. Equal values share a place; a block with fewer than two
-            rows that have a value has none.
+            1 or 2 by position of the row. Equal values share a place, those that differ by
+            rounding errors (1e-12) as well; a block with fewer than two rows that have a value
+            has none.
         """
         if column.better is None or not column.marked:
             return {}
@@ -109,7 +110,7 @@ class ResultTable(Frozen):
         found: dict[int, int] = {}
         for block in dict.fromkeys(row.block for row in self.rows):
             values = {
-                place: sign * cell.value
+                place: round(sign * cell.value, 12)
                 for place, row in enumerate(self.rows)
                 if row.block == block
                 and (cell := row.cells.get(column.name)) is not None

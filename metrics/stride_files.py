@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agreement.export import no_formula
 from benchmarks.stride import AXES, StrideAxis
 from corpus.problems import InputError
 from evaluators.score_tables import ScoreTable, direction, read_score_table
@@ -130,7 +131,8 @@ def pairs_csv(tasks: Sequence[StrideTask], controls: Sequence[Control]) -> str:
         triplet = task.triplet
         writer.writerow(
             [task.item_id, triplet.corpus, triplet.axis, triplet.clip_id, control.draw]
-            + [control.motion_id, triplet.caption_id, triplet.caption, triplet.perturbed]
+            + [control.motion_id, triplet.caption_id]
+            + [no_formula(triplet.caption), no_formula(triplet.perturbed)]
             + [""] * 4
         )
     return out.getvalue()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement.export import no_formula
 from benchmarks.items import Frozen
 from evaluators.source import ScoreSource
 from metrics.stride import ROUNDING, Ties, credit
@@ -137,5 +138,6 @@ def grids_csv(grids: Grids) -> str:
         grids.interaction,
         strict=True,
     ):
-        writer.writerow([item, corpus, motion, *(repr(float(v)) for v in row), repr(float(extra))])
+        names = map(no_formula, (item, corpus, motion))
+        writer.writerow([*names, *(repr(float(v)) for v in row), repr(float(extra))])
     return out.getvalue()

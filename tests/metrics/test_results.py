@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +84,8 @@ def test_best_and_second_are_found_before_rounding_and_within_blocks() -> None:
 def test_latex_marks_them_and_has_one_cell_a_column() -> None:
     text = to_latex(table(), result())
     body = [line for line in text.splitlines() if line.startswith(("h &", "k &"))]
-    assert body[0].startswith(r"h & A & \textbf{$1.00^{\pm 0.50}$} & \underline{$3.0$} & -- \\")
-    assert body[1].startswith(r"h & B & \underline{$1.00^{\pm 0.50}$} & \textbf{$2.0$}")
+    assert body[0].startswith(r"h & A & $\mathbf{1.00}^{\pm 0.50}$ & $\underline{3.0}$ & -- \\")
+    assert body[1].startswith(r"h & B & $\underline{1.00}^{\pm 0.50}$ & $\mathbf{2.0}$")
     assert {line.count("&") for line in body} == {4}
     assert text.count(r"\midrule") == 2
     assert r"\multicolumn{2}{c}{Text-to-motion}" in text
@@ -142,3 +144,27 @@ def test_figures_escape_names_and_mark_what_is_undefined() -> None:
         assert "<g>" not in svg
         assert "a&amp;b" in svg
     assert "why &lt;not&gt;" in grouped_bars(values)
+
+
+def test_places_do_not_hang_on_rounding_errors() -> None:
+    values = (0.3, 0.1 + 0.2, 0.2)
+    rows = tuple(Row(labels={"Method": str(v)}, cells={"R@1": Cell(value=v)}) for v in values)
+    made = ResultTable(name="t", title="t", columns=COLUMNS[:1], rows=rows)
+    assert made.places(COLUMNS[0]) == {0: 1, 1: 1, 2: 2}
+
+
+def test_names_are_no_formulas_to_a_spreadsheet_and_no_commands_to_latex() -> None:
+    row = Row(labels={"Method": "=1+1<|>_%&"}, cells={"R@1": Cell(value=1.0)})
+    made = ResultTable(name="t", title="t", columns=COLUMNS[:1], rows=(row,))
+    assert list(csv.reader(io.StringIO(to_csv(made))))[1][0] == "'=1+1<|>_%&"
+    escaped = r"=1+1\textless{}\textbar{}\textgreater{}\_\%\&"
+    assert escaped in to_latex(made, result())
+
+
+def test_numbers_over_bars_have_room() -> None:
+    bars = {"R@1": {name: Cell(value=0.12345) for name in "abcd"}}
+    drawn = grouped_bars(bars, decimals=3)
+    found = re.findall(r'<text x="([\d.]+)"[^>]*font-size="9.5"', drawn)
+    places = sorted(float(x) for x in found)
+    assert len(places) == 4
+    assert min(b - a for a, b in itertools.pairwise(places)) >= 5.7 * len("0.123")

@@ -118,8 +118,8 @@ def test_several_models_are_marked_and_written(tmp_path):
     )
     assert float(value) == 1.0
     latex = (tmp_path / "out" / "stride.tex").read_text(encoding="utf-8")
-    assert r"\textbf{$1.000" in latex
-    assert r"\underline{$0.500" in latex
+    assert r"$\mathbf{1.000}" in latex
+    assert r"$\underline{0.500}" in latex
 
 
 def test_likelihoods_stand_in_a_table_of_their_own(tmp_path):
