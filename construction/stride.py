@@ -162,9 +162,7 @@ class _Draft:
 
     def learn(self, axes: Sequence[StrideAxis]) -> None:
         """Make the edits of all axes, caption by caption."""
-        self.maker.learn(
-            self.captions, axes, lambda done, total: self._progress("edits", done, total)
-        )
+        self.maker.learn(self.captions, axes, lambda *at: self._progress("edits", *at))
 
     def by_rule(self, axis: StrideAxis) -> None:
         """Make the candidates of an axis by its rule."""
@@ -250,10 +248,12 @@ class _Draft:
         made = 0
         while at < len(captions):
             wanted = len(captions) if self.limit is None else self.limit - made
-            if wanted <= 0:
-                rest = rejected("over the limit asked for; not sent to the model", "limit")
+            if wanted <= 0 or rewriter.silent:
+                why = ("over the limit asked for; not sent to the model", "limit")
+                if wanted > 0:
+                    why = ("the model gives no answers any more; not sent", "not_answered")
                 for caption in captions[at:]:
-                    self._pass_over(caption, axis, rest, "select")
+                    self._pass_over(caption, axis, rejected(*why), "select")
                 return
             chunk = captions[at : at + max(wanted, _CHUNK)]
             at += len(chunk)

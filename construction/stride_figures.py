@@ -136,22 +136,24 @@ def word_figure(rows: Sequence[WordRow], pairs: Mapping[StrideAxis, int]) -> Fig
     axes = [axis for axis in AXES if pairs.get(axis)]
     if not axes:
         return None
-    panel, height = 300.0, _TOP + 24 + _ROW * _WORDS + 14
+    panel, tall = 370.0, 24 + _ROW * _WORDS + 26
+    across = min(len(axes), 2)
+    height = _TOP + tall * -(-len(axes) // across) - 12
     parts: list[str] = []
     for place, axis in enumerate(axes):
         own = sorted(
             (r for r in rows if r.axis == axis),
             key=lambda r: (-abs(r.difference), -(r.original + r.edited), r.word),
         )[:_WORDS]
-        left = place * panel
+        left, head = place % across * panel, _TOP + place // across * tall
         most = max(max(r.original, r.edited) for r in own) or 1
         parts.append(
             _text(
-                left + 96, _TOP + 8, f"{axis.replace('_', ' ')}, {pairs[axis]} pairs", 13, "start"
+                left + 96, head + 8, f"{axis.replace('_', ' ')}, {pairs[axis]} pairs", 13, "start"
             )
         )
         for k, row in enumerate(own):
-            top = _TOP + 24 + k * _ROW
+            top = head + 24 + k * _ROW
             parts.append(_text(left + 90, top + 10, row.word, 12, "end"))
             for count, source, dy in ((row.original, DRAFTED, 0), (row.edited, NAIVE, 7)):
                 long = count / most * (panel - 150)
@@ -160,9 +162,10 @@ def word_figure(rows: Sequence[WordRow], pairs: Mapping[StrideAxis, int]) -> Fig
                     f'height="6.5" fill="{_COLOURS[source]}"/>'
                 )
             share = f"{row.difference:+.0%}".replace("-", "−")
+            share = "0%" if share[1:] == "0%" else share
             parts.append(_text(left + panel - 8, top + 10, share, 11, "end", _SOFT))
     names = {DRAFTED: "captions", NAIVE: "edited captions"}
-    svg = _svg(panel * len(axes), height, [*parts, *_legend([DRAFTED, NAIVE], names)], "Words")
+    svg = _svg(panel * across, height, [*parts, *_legend([DRAFTED, NAIVE], names)], "Words")
     return Figure(
         name="words",
         title="Words that captions and edits do not share evenly",

@@ -56,6 +56,8 @@ class TemporalRewriter:
         self._stages = stages
         self._seed = seed
         self._prompt = load_prompt(_PROMPT, ("caption",))
+        self.silent = False
+        """Whether the last captions all went without an answer: asking on is of no use."""
 
     def __call__(self, captions: Sequence[Caption]) -> Mapping[str, Rewriting]:
         """Rewrite captions.
@@ -79,7 +81,10 @@ class TemporalRewriter:
         requests = [
             Request(id=c.id, prompt=self._prompt.render({"caption": c.text})) for c in to_ask
         ]
-        for caption, reply in zip(to_ask, self._stages.ask(STAGE, requests, Reversal), strict=True):
+        replies = self._stages.ask(STAGE, requests, Reversal)
+        dead = bool(replies) and all(reply.outcome == "error" for reply in replies)
+        self.silent = dead and not self._stages.dry_run
+        for caption, reply in zip(to_ask, replies, strict=True):
             found[caption.id] = self._checked(caption, reply)
         return found
 

@@ -2,9 +2,10 @@
 
 Run ``python -m perf.drafting``. Captions are made by the demo corpus's grammar. Printed: processor
 seconds for all of it on so many captions and on twice as many, once as the grammar makes them
-(many captions occur again and again) and once with a number in each, so that no two are alike; and
-for what a user would write instead, in the same run: text replacement without reading, and a loop
-that counts n-grams anew for every caption it leaves out.
+(many captions occur again and again) and once with a number in each, so that no two are alike.
+Different captions are edited by workers on all processors; their seconds are in the wall time only,
+which wants a quiet machine. And for what a user would write instead, in the same run: text
+replacement without reading, and a loop that counts n-grams anew for every caption it leaves out.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def main() -> None:
             took[count] = cpu
             print(
                 f"{count} captions, {named} ({distinct} distinct): "
-                f"{cpu:.1f} s of processor, {wall:.1f} s of wall"
+                f"{cpu:.1f} s of this process, {wall:.1f} s of wall"
             )
             if count == number:
                 plain, _ = processor(lambda t=texts: replace(t))

@@ -288,3 +288,15 @@ def test_edits_are_the_same_whatever_the_number_of_processors(monkeypatch):
     monkeypatch.setattr(stride_candidates, "_BLOCK", 3)
     monkeypatch.setattr(stride_candidates, "_WORTH", 1)
     assert stride_candidates.edits_of_all(texts, axes) == alone
+
+
+def test_a_dead_endpoint_is_asked_one_window_whatever_the_limit():
+    texts = {f"m{k}": [f"a man jumps {k} times, then bows."] for k in range(40)}
+    clips, captions = corpus_of(texts)
+    lone = Stages({"temporal": model("http://127.0.0.1:9/v1", attempts=1)})
+    rewriter = TemporalRewriter(lone, 0)
+    result = draft_stride(clips, captions, 0, ["temporal_order"], limit=2, rewriter=rewriter)
+    assert not result.items
+    assert lone.uses()["temporal"].coverage.asked == 8
+    assert {p.reason_code for p in result.passed} == {"not_answered"}
+    assert len(result.passed) == len(captions)
