@@ -34,7 +34,9 @@ def judges_to_latex(study: JudgeStudy) -> str:
             cells = [escape_latex(row.judge)]
             for c in row.cells:
                 number = _number(c.mean_absolute_difference, 2)
-                cells.append(rf"\textbf{{{number}}}" if c.smallest else number)
+                # \textbf would leave the digits of a formula as they are.
+                bold = rf"$\mathbf{{{number.strip('$')}}}$"
+                cells.append(bold if c.smallest else number)
             lines.append(" & ".join(cells) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)

@@ -360,5 +360,5 @@ def test_latex_is_table_five_and_table_two(tmp_path):
     assert rf"Instance & Pearson $r$ & ${r[0]:.3f}$ & ${r[1]:.3f}$ \\" in text
     assert r"Granularity & Metric & V1 & V2 \\" in text
     # Both judges are the same, so both are the nearest.
-    assert text.count(r"\textbf") == 2
+    assert text.count(r"$\mathbf{") == 2
     assert r"other\_judge" in text
