@@ -51,7 +51,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     if study.state != "closed":
         free = {one.id: one.name for one in others if one.id not in inside}
         _add(context, person, study, free, texts)
-        now = {s.person_id: s.name for s in seats if s.retired_at is None and s.active}
+        now = {s.person_id: names[s.person_id] for s in seats if s.retired_at is None and s.active}
         if now:
             _retire(context, person, study, now, texts)
     everybody(context, person, texts)
