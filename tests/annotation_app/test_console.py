@@ -116,6 +116,8 @@ def console(house, new_page):
 
 
 def pick(page, label: str, option: str) -> None:
+    # A list that is open while the page is drawn closes again.
+    page.locator("[data-test-script-state=notRunning]").wait_for()
     page.get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=option).click()
 
