@@ -280,3 +280,9 @@ def test_what_was_scored_before_the_endpoint_died_is_kept(tmp_path):
     with FakeEndpoint(dying) as server, pytest.raises(ScorerNotRun, match="6 of 20 done"):
         scorer_of(server, tmp_path, attempts=1).score(texts)
     assert len(list(tmp_path.glob("??/*.json"))) == 6
+
+
+def test_a_quoted_text_of_two_lines_is_one_text(tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text('text,score\n"a man\njumps",-1.5\na\u2028b,-2\n', encoding="utf-8")
+    assert FileScorer(file).score(["a man\njumps", "a\u2028b"]) == [-1.5, -2.0]

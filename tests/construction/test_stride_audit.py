@@ -16,7 +16,7 @@ from construction.stride_figures import gap_figures, word_figure
 from construction.text.naive import naive_edit
 from construction.text.scorers import ScorerNotRun
 from corpus.problems import InputError
-from motionjury.commands.draft_audit import audit
+from motionjury.commands.draft_audit import _in_workspace, audit
 from motionjury.commands.draft_stride import stride
 from tests.construction.test_draft_command import workspace_of
 from tests.construction.test_stride import TEXTS, corpus_of
@@ -155,3 +155,14 @@ def test_coverage_of_the_demo_clips(tmp_path, capsys):
     assert (row["corpus"], row["n"]) == ("synthetic", 12)
     assert 1 < row["effective"] <= row["occupied"] + 1e-9 < 13
     assert (ws.results_dir / "stride-audit" / "coverage.svg").is_file()
+
+
+def test_pairs_of_a_release_are_matched_to_the_workspace_before_they_are_scored():
+    clips, captions = corpus_of(TEXTS)
+    pairs = [
+        pair("someone jumps.", "someone bows.")._replace(corpus="demo", clip_id="a"),
+        pair("someone jumps.", "someone bows.")._replace(corpus="r", clip_id="9"),
+        pair("no one's caption", "another")._replace(corpus="r", clip_id="9"),
+    ]
+    found = _in_workspace(pairs, clips, captions)
+    assert [p.clip_id for p in found] == ["demo:a", "demo:d", "9"]
