@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agreement.coefficient import Coefficient
+from corpus.cells import no_formula
 
 if TYPE_CHECKING:
     from agreement.report import Report
@@ -76,11 +77,6 @@ def to_csv(report: Report) -> str:
             ]
         )
     return out.getvalue()
-
-
-def no_formula(text: str) -> str:
-    """Quote what comes from data and would be a formula to a spreadsheet."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def to_latex(report: Report) -> str:

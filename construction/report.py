@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.items import SCHEMA_VERSION, Benchmark, Frozen, Item
 from construction.stages import StageUse
+from corpus.cells import rows_to_csv
 
 TEMPLATE = "report.html.j2"
 NAMES: dict[Benchmark, str] = {
@@ -186,8 +187,6 @@ def write_report(report: DraftReport, rejected: Iterable[Rejected], folder: Path
     Raises:
         OSError: The folder cannot be written.
     """
-    import pandas as pd
-
     folder.mkdir(parents=True, exist_ok=True)
     tables = {name: rows for name, rows in report.tables.items() if rows}
     written = {f"{name}.csv" for name in tables} | {f"{f.name}.svg" for f in report.figures}
@@ -199,7 +198,7 @@ def write_report(report: DraftReport, rejected: Iterable[Rejected], folder: Path
     with (folder / "rejected.jsonl").open("w", encoding="utf-8") as listed:
         listed.writelines(refusal.model_dump_json() + "\n" for refusal in rejected)
     for name, rows in tables.items():
-        pd.DataFrame(rows, dtype=object).to_csv(folder / f"{name}.csv", index=False)
+        (folder / f"{name}.csv").write_text(rows_to_csv(rows), encoding="utf-8")
     for figure in report.figures:
         (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
     page = folder / "report.html"

@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from agreement.export import escape_latex, no_formula
+from agreement.export import escape_latex
+from corpus.cells import no_formula
 from metrics.results import Cell, Column, Result, ResultTable
 
 TEMPLATE = "result.html.j2"

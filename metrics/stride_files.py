@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agreement.export import no_formula
 from benchmarks.stride import AXES, StrideAxis
+from corpus.cells import no_formula
 from corpus.problems import InputError
 from evaluators.score_tables import ScoreTable, direction, read_score_table
 from evaluators.scores_stride import FileChoices, FileItems, FileScores, read_stride_file

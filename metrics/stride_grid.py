@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement.export import no_formula
 from benchmarks.items import Frozen
+from corpus.cells import no_formula
 from evaluators.source import ScoreSource
 from metrics.stride import ROUNDING, Ties, credit
 from metrics.stride_scoring import StrideTask

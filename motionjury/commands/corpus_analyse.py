@@ -166,16 +166,15 @@ def _line(raw: bytes) -> Iterator[Described]:
 
 
 def _write(out: Path, found: dict[str, CorpusStatistics]) -> None:
-    import pandas as pd
-
     from construction.mrbench.statistics_plots import statistics_figures
+    from corpus.cells import rows_to_csv
 
     rows = [{"corpus": key, **row} for key, stats in found.items() for row in stats.rows()]
     plain = {key: stats.model_dump(mode="json") for key, stats in found.items()}
     text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(rows, dtype=object).to_csv(out / "statistics.csv", index=False)
+        (out / "statistics.csv").write_text(rows_to_csv(rows), encoding="utf-8")
         (out / "statistics.json").write_text(text + "\n", encoding="utf-8")
         for figure in statistics_figures(found):
             (out / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")

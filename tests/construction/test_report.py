@@ -66,7 +66,7 @@ def test_a_report_is_written_whole_and_holds_nothing_that_runs(tmp_path):
     rows = count_cells([_item("c1", "mirror_reflection")], [], ["axis"])
     report = _report(
         rows,
-        tables={"words": [{"word": MEAN, "share": 0.25, "note": None}]},
+        tables={"words": [{"word": MEAN, "share": 0.25, "note": None}, {"word": "=1+1"}]},
         figures=(Figure(name="gaps", title="Gaps", svg="<svg id='gaps'></svg>"),),
         notes=(MEAN,),
         not_run={"filter": MEAN},
@@ -80,7 +80,8 @@ def test_a_report_is_written_whole_and_holds_nothing_that_runs(tmp_path):
     assert kept["drafted"] == 3
     assert "svg" not in kept["figures"][0]
     assert (page.parent / "gaps.svg").read_text() == "<svg id='gaps'></svg>"
-    assert (page.parent / "words.csv").read_text().startswith("word,share,note")
+    table = (page.parent / "words.csv").read_text().splitlines()
+    assert table == ["word,share,note", f"{MEAN},0.25,", "'=1+1,,"]
     lines = (page.parent / "rejected.jsonl").read_text().splitlines()
     assert [json.loads(line)["source"] for line in lines] == ["c4"]
 
