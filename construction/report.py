@@ -85,6 +85,8 @@ class DraftReport(Frozen):
 
     benchmark: Benchmark
     """Benchmark drafted."""
+    audit: bool = False
+    """Whether items that are there were looked at, and nothing was drafted."""
     seed: int
     """Seed of every choice."""
     settings: dict[str, Any]

@@ -116,10 +116,11 @@ def audit(
     }
     report = DraftReport(
         benchmark="stride",
+        audit=True,
         seed=seed,
-        settings={"audit": True, "corpus": corpus, "clips": clips, "scorers": definitions},
+        settings={"corpus": corpus, "clips": clips, "scorers": definitions},
         asked=len(drafted),
-        drafted=len(drafted),
+        drafted=0,
         flagged=0,
         rejected={},
         cells=(),
