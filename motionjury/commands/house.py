@@ -40,17 +40,22 @@ def status_command(workspace: WorkspaceOption = None, as_json: JsonOption = Fals
         print_json(summary)
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{summary['name']} ({summary['path']})", show_header=False)
-    for key in ("clips", "captions", "media"):
+    table = Table(title=escape(summary["name"]), show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_row("folder", escape(summary["path"]))
+    for key in ("clips", "captions"):
         table.add_row(key, str(summary[key]))
+    table.add_row("clips rendered", str(summary["media"]))
     for state, count in summary["items"].items():
-        table.add_row(f"items {state}", str(count))
+        table.add_row(f"items {state.replace('_', ' ')}", str(count))
     for study in summary["studies"]:
         mark = f", {study['simulated_labels']} simulated" if study["simulated_labels"] else ""
         table.add_row(
-            f"study {study['name']}",
+            escape(f"study {study['name']}"),
             f"{study['state']}: {study['items']} items, {study['labels']} labels{mark}",
         )
     Console().print(table)

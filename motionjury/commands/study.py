@@ -101,7 +101,14 @@ def create(
     from audit.adjudication import rules_for
     from audit.known_answers import read_known
     from audit.protocols.registry import PROTOCOLS
-    from audit.studies import StudyConfig, add_attention, add_training, create_study, free_items
+    from audit.studies import (
+        StudyConfig,
+        add_attention,
+        add_training,
+        create_study,
+        free_items,
+        study_clips,
+    )
     from motionjury.workspace import open_workspace
 
     if protocol not in PROTOCOLS:
@@ -162,6 +169,7 @@ def create(
         study = create_study(session, config)
         add_training(session, study.id, entries)
         add_attention(session, study.id, hidden)
+        shown = study_clips(session, study.id)
     if as_json:
         print_json(
             {
@@ -179,8 +187,9 @@ def create(
     else:
         print(
             f"study {study.name!r}: {len(picked)} items, {config.ratings_per_item} ratings each, "
-            f"{len(entries)} training items; next: `motionjury study launch` and "
-            "`motionjury people invite`"
+            f"{len(entries)} training items; next: "
+            f"{'`motionjury render all --study`, ' if shown else ''}"
+            "`motionjury people invite --study`, `motionjury study launch`"
         )
         if not entries:
             print(
@@ -200,14 +209,21 @@ def launch(
     Example: motionjury study launch "Audit 1"
     """
     from audit.studies import launch as open_it
+    from audit.studies import progress
     from motionjury.workspace import open_workspace
 
     with open_workspace(workspace).db.write() as session:
         study = open_it(session, name)
+        experts = len(progress(session, study.id).experts)
     if as_json:
         print_json({"study": study.id, "name": study.name, "state": study.state})
     else:
         print(f"study {study.name!r} is open")
+        if experts < study.config.ratings_per_item:
+            print(
+                f"it has {experts} of the {study.config.ratings_per_item} experts that each item "
+                "needs; `motionjury people invite --study` adds some"
+            )
 
 
 @app.command()

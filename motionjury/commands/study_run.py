@@ -155,8 +155,9 @@ def checks(
         stable = ", ".join(
             f"{question} {found.same}/{found.pairs}" for question, found in expert.stability.items()
         )
+        right = f"attention {expert.passed}/{expert.attention} right"
         print(
-            f"{expert.code}: attention {expert.passed}/{expert.attention} right; "
+            f"{expert.code}: {right if expert.attention else 'no attention items answered'}; "
             f"same again: {stable or 'nothing repeated'}"
         )
     for row in table:

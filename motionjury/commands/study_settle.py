@@ -35,9 +35,21 @@ def disputes(
     if as_json:
         print_json({"items": [one.model_dump() for one in found]})
         return
+    if all(one.disagreement is None for one in found):
+        print("no item has two ratings yet")
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("disagreement", "item", "state", "answers", title="Most disputed items")
     for one in found:
         share = "undefined" if one.disagreement is None else f"{one.disagreement:.2f}"
-        print(f"{share}  {one.item_id}  {one.outcome or one.state}  {one.votes}")
+        answers = "\n".join(
+            f"{question}: {_counted(votes)}" for question, votes in one.votes.items()
+        )
+        table.add_row(share, one.item_id, one.outcome or one.state, escape(answers))
+    Console().print(table)
 
 
 @app.command()
@@ -135,3 +147,7 @@ def unblind(
         return
     for one in found:
         print(f"{one.item_id}  {one.code}  {one.name}  {one.answers}")
+
+
+def _counted(votes: dict[str, int]) -> str:
+    return ", ".join(f"{answer} ×{count}" for answer, count in votes.items() if count)
