@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,29 @@ def test_a_skeleton_without_the_joints_is_refused():
     motion = Motion(positions=np.ones((5, 21, 3)), fps=12.5, skeleton="kit21", source="kit:1")
     with pytest.raises(InputError, match="kit:1: expected .* got kit21, which has no"):
         as_humanml3d(motion)
+
+
+def test_the_official_features_give_back_place_and_heading():
+    # Recorded from recover_root_rot_pos and recover_from_ric (commit 9176e8f) on the official file.
+    root = np.load(shared(f"{CASES}/recover_012314.npz"), allow_pickle=False)
+    whole = np.load(shared(f"{CASES}/recover_012314_joints.npz"), allow_pickle=False)
+    found = recover_joints(root["features"])
+    assert np.abs(found[:, 0] - root["expected_root_pos"]).max() < 1e-5
+    assert np.abs(found - whole["expected_recovered_joints_ric"]).max() < 1e-5
+
+
+def test_mirroring_is_as_inexact_as_the_original():
+    # The template is not the same left and right, so the mirror image of a processed motion and
+    # the processed mirror image differ; how much was recorded (cross_checks.json).
+    told = json.loads(shared(f"{CASES}/cross_checks.json").read_text())
+    raw = Motion(
+        positions=np.load(shared(f"{CASES}/process_000000.npz"), allow_pickle=False)["joints"],
+        fps=20.0,
+    )
+    plain, turned = (recover_joints(humanml3d_features(m)) for m in (raw, raw.mirrored()))
+    image = Motion(positions=plain, fps=20.0).mirrored().positions
+    wanted = told[
+        "recovered joints of mirrored 000000 minus swap_left_right(recovered joints of 000000), "
+        "max abs"
+    ]
+    assert np.abs(image - turned).max() == pytest.approx(wanted, abs=1e-4)

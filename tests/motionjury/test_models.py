@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from corpus.problems import InputError
+from corpus.synthetic.script import scenes
 from evaluators.own import kind_of, open_own
 from motionjury.cli import cli
 from motionjury.models import open_models
+from motionjury.retrieval_runs import model_pools
+from motionjury.scored_clips import known_clips
 from motionjury.vlm import open_vlm
 from tests.evaluators import test_registry
 from tests.evaluators.test_vlm import truthful
@@ -50,6 +54,36 @@ def two_things():
     model = Sides()
     model.choose = lambda *_: []
     return model
+
+
+class Vectors:
+    """Vectors of unlike length, so that a product ranks otherwise than a cosine."""
+
+    name, native_metric, fingerprint = "Vectors", "whatever it says", "vectors/1"
+
+    def embed_texts(self, texts):
+        return np.array([[len(text), text.count("left"), 1] for text in texts], dtype=np.float32)
+
+    def embed_motions(self, motions):
+        found = [[m.frames, np.ptp(m.positions[:, 0, 0]) * 50, 1] for m in motions]
+        return np.array(found, dtype=np.float32)
+
+    def similarity(self, texts, motions):
+        return texts @ motions.T
+
+
+class Skewed(Vectors):
+    name, fingerprint = "Skewed", "skewed/1"
+
+    def similarity(self, texts, motions):
+        return np.minimum(texts[:, None], motions[None]).sum(axis=2)
+
+
+class Broken(Vectors):
+    name, fingerprint = "Broken", "broken/1"
+
+    def similarity(self, texts, motions):
+        return np.full((len(texts), len(motions)), np.nan)
 
 
 def nothing():
@@ -152,3 +186,31 @@ def test_files_are_for_one_released_model(tmp_path: Path) -> None:
         open_models(["own=mine.py:opened"], ["mean=x.npy"])
     with pytest.raises(InputError, match="expected one of builtin, own, vlm, humanml3d"):
         open_models(["tmrr"])
+
+
+@pytest.mark.parametrize("name", ["Vectors", "Skewed"])
+def test_retrieval_compares_as_the_model_does(name: str, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    monkeypatch.setattr("corpus.synthetic.scenes", lambda: scenes()[:12])
+    (_, pool, _, _) = model_pools(
+        [f"own=mine.py:{name}"], motions=None, corpus=None, workspace=None, opening={}
+    )[0]
+    texts, motions = pool.scores.shape
+    row, column = np.divmod(np.arange(texts * motions), motions)
+    (opened,) = open_models([f"own=mine.py:{name}"])
+    clips = {clip.id: clip for clip in known_clips(None, None)[0]}
+    wanted = opened.model.similarity(
+        opened.model.embed_texts(pool.captions),
+        opened.model.embed_motions([clips[m].read() for m in pool.motion_ids]),
+    )
+    assert pool.scores.pairs(row, column) == pytest.approx(wanted.ravel(), rel=1e-5)
+
+
+def test_a_similarity_of_nan_is_refused(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    monkeypatch.setattr("corpus.synthetic.scenes", lambda: scenes()[:3])
+    with pytest.raises(InputError, match="Broken: similarity returned NaN"):
+        model_pools(
+            ["own=mine.py:Broken"], motions=None, corpus=None, workspace=None,
+            opening={},
+        )  # fmt: skip
