@@ -84,7 +84,7 @@ def read_pair_scores(path: Path, name: str, higher_is_better: bool | None) -> Fi
     """Read scores of pairs: an NPZ matrix, or a table with one pair a row.
 
     Args:
-        path: ``.npz`` as ``evaluators.scores`` reads it, or CSV, TSV or Parquet with ``text_id``,
+        path: ``.npz`` as ``evaluators.scores`` reads it, ``text_motion`` not needed, or CSV, TSV or Parquet with ``text_id``,
             ``motion_id``, ``score``; the table need not have all pairs.
         name: Name in tables.
         higher_is_better: What the user said; None where nothing.
@@ -100,7 +100,7 @@ def read_pair_scores(path: Path, name: str, higher_is_better: bool | None) -> Fi
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
     if path.suffix.lower() == ".npz":
-        matrix = read_score_matrix(path, higher_is_better)
+        matrix = read_score_matrix(path, higher_is_better, owned=False)
         scores, sign = matrix.scores, matrix.sign
         for start in range(0, len(scores), BLOCK):
             if np.abs(np.asarray(scores[start : start + BLOCK], dtype=np.float64)).max() > LARGEST:

@@ -30,7 +30,7 @@ class Labels:
     motion_ids: tuple[str, ...]
     """(M,) unique."""
     text_motion: IntArray
-    """(N,): position of each text's own motion."""
+    """(N,): position of each text's own motion; -1 where it was not asked for."""
     captions: tuple[str, ...] | None = None
     """(N,) the texts, where the file has them."""
     granularity: tuple[str, ...] | None = None
@@ -51,7 +51,9 @@ class ScoreMatrix:
     """(N, N) cosines of the texts, where the file has them; not checked here."""
 
 
-def read_score_matrix(path: Path, higher_is_better: bool | None = None) -> ScoreMatrix:
+def read_score_matrix(
+    path: Path, higher_is_better: bool | None = None, *, owned: bool = True
+) -> ScoreMatrix:
     """Read a matrix of scores.
 
     Args:
@@ -62,6 +64,7 @@ def read_score_matrix(path: Path, higher_is_better: bool | None = None) -> Score
             ``score`` and optionally ``text_motion`` (by default the text's id up to ``#``),
             ``caption``, ``granularity``, ``higher_is_better``.
         higher_is_better: What the user said; None where nothing.
+        owned: Whether each text must have its own motion; where False, NPZ files need not say.
 
     Returns:
         The matrix.
@@ -73,10 +76,12 @@ def read_score_matrix(path: Path, higher_is_better: bool | None = None) -> Score
     if path.suffix.lower() != ".npz":
         return _from_table(read_score_table(path), higher_is_better)
     with open_archive(path) as archive:
-        return _from_archive(path, archive, higher_is_better)
+        return _from_archive(path, archive, higher_is_better, owned)
 
 
-def _from_archive(path: Path, archive: zipfile.ZipFile, said: bool | None) -> ScoreMatrix:
+def _from_archive(
+    path: Path, archive: zipfile.ZipFile, said: bool | None, owned: bool
+) -> ScoreMatrix:
     file = str(path)
     scores = needed(path, archive, "scores")
     if scores.ndim != 2 or scores.dtype.kind not in "fiu" or 0 in scores.shape:
@@ -91,7 +96,7 @@ def _from_archive(path: Path, archive: zipfile.ZipFile, said: bool | None) -> Sc
     ):
         raise InputError("higher_is_better: expected one true or false", file=file)
     sign = direction(said, None if flag is None else bool(flag.reshape(())), file)
-    who = read_labels(path, archive, scores.shape[0], scores.shape[1])
+    who = read_labels(path, archive, scores.shape[0], scores.shape[1], owned=owned)
     check_finite(scores, who.text_ids, who.motion_ids, file)
     similarity = member(path, archive, "text_similarity")
     return ScoreMatrix(scores, sign, who, similarity)
@@ -105,6 +110,7 @@ def read_labels(
     *,
     numbered: bool = False,
     ids: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
+    owned: bool = True,
 ) -> Labels:
     """Read ids, own motions, captions and granularities of an NPZ file.
 
@@ -115,6 +121,7 @@ def read_labels(
         motions: Number of motions.
         numbered: Texts and motions without ids are numbered; otherwise they are refused.
         ids: Of texts and motions, where they are known already.
+        owned: Whether each text must have its own motion.
 
     Returns:
         The labels.
@@ -129,7 +136,9 @@ def read_labels(
             _read_ids(path, archive, "motion_ids", motions, numbered),
         )
     owners = member(path, archive, "text_motion")
-    if owners is not None:
+    if not owned:
+        text_motion = np.full(texts, -1, dtype=np.int64)
+    elif owners is not None:
         words = _words(owners, "text_motion", texts, file)
         text_motion = own_motions(words, ids[1], file)
     else:
