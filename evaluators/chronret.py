@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.motion_input import body_features
 from evaluators.tmr import MaskedMotion
 from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from corpus.motion import Motion

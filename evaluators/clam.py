@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.humanml3d import Lengths, MovementInput
 from evaluators.motion_input import body_features
 from evaluators.vectors import Vectors, cosine, device_of, in_batches, negated_euclidean
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
@@ -120,7 +121,7 @@ class Clam:
         def encode(batch: list[int]) -> Any:
             return self._motion(*self._input.units([features[k] for k in batch]))
 
-        return in_batches([len(clip) for clip in features], BATCH, encode, self.width)
+        return in_batches([self._input.longest] * len(features), BATCH, encode, self.width)
 
     def similarity(self, text_embeddings: Vectors, motion_embeddings: Vectors) -> Vectors:
         """Return the cosines or minus the distances, (N_texts, N_motions)."""

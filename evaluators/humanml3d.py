@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.motion_input import body_features
 from evaluators.vectors import Vectors, device_of, in_batches, negated_euclidean, padded
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,6 +74,8 @@ class MovementInput:
         self._mean, self._std = mean, std
         self._lengths = lengths
         self._device = device
+        self.longest = lengths.longest
+        """Frames every clip is padded to."""
 
     def units(self, features: Sequence[NDArray[Any]]) -> tuple[Tensor, Tensor]:
         """Return units (N, longest // 4, out) and the number of them that each clip has, (N,)."""
@@ -216,7 +219,7 @@ class HumanML3DEvaluator:
         def encode(batch: list[int]) -> Any:
             return self._motion(*self._input.units([features[k] for k in batch]))
 
-        return in_batches([len(clip) for clip in features], BATCH, encode, self.width)
+        return in_batches([self._input.longest] * len(features), BATCH, encode, self.width)
 
     def similarity(self, text_embeddings: Vectors, motion_embeddings: Vectors) -> Vectors:
         """Return minus the distances, (N_texts, N_motions)."""
@@ -237,7 +240,7 @@ def open_model(files: ModelFiles) -> HumanML3DEvaluator:
     from evaluators.text.tags import open_tagger
 
     tagger = open_tagger(files.get("texts"), files.option("spacy"))
-    kit = files.option("corpus") == "kit"
+    kit = files.choice("corpus", "t2m", "kit") == "kit"
     weights = read_weights(files["checkpoint"], trust=files.trust)
     print_ = fingerprint(files.hashed("checkpoint", "mean", "std", "glove"), {"tags": tagger.id})
     return HumanML3DEvaluator(

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.likelihood import Pair, causal, seq2seq
 from evaluators.motion_input import body_features
 from evaluators.networks.vqvae import MotionCodes, motion_codes
 from evaluators.text.vectors import load_transformers
 from evaluators.vectors import device_of
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,7 @@ def open_motiongpt(files: ModelFiles) -> CaptionLikelihood:
     Raises:
         InputError: A file is missing or not what it should be, or transformers is not installed.
     """
-    weights = read_weights(files["checkpoint"], within=("state_dict",), trust=files.trust)
+    weights = read_weights(files["checkpoint"], trust=files.trust)
     weights.require(MOTIONGPT)
     device = device_of(files.device)
     codes, _ = motion_codes(weights.below("vae."))
@@ -154,7 +155,11 @@ def open_motiongpt(files: ModelFiles) -> CaptionLikelihood:
         words = "".join(f"<motion_id_{number}>" for number in marked)
         return _ids(tokenizer, f"Generate text: {words}")
 
-    mark = fingerprint(files.hashed("checkpoint", "mean", "std"), {"tokenizer": files["t5"].name})
+    # Of the folder only configuration and tokenizer are read; its weights, if any, are not.
+    read = sorted(p for p in files["t5"].iterdir() if p.suffix in (".json", ".model", ".txt"))
+    mark = fingerprint(
+        {**files.hashed("checkpoint", "mean", "std"), **{f"t5/{p.name}": p for p in read}}, {}
+    )
     return _scorer(MOTIONGPT, tokenizer, model.to(device), prompt, device, mark)
 
 
@@ -172,6 +177,12 @@ def open_mg_motionllm(files: ModelFiles) -> CaptionLikelihood:
     for token in ("<Motion Tokens>", "</Motion Tokens>", "<0>", f"<{codes.codes - 1}>"):
         if len(_ids(tokenizer, token, marks=False)) != 1:
             raise InputError(f"the tokenizer has no {token}", file=str(files["model"]))
+    if len(tokenizer) > model.get_input_embeddings().num_embeddings:
+        raise InputError(
+            f"the tokenizer has {len(tokenizer)} tokens, the model "
+            f"{model.get_input_embeddings().num_embeddings}",
+            file=str(files["model"]),
+        )
     motions = MotionTokenizer(codes, read_array(files["mean"]), read_array(files["std"]), device)
 
     def prompt(motion: Motion) -> list[int]:
@@ -180,7 +191,7 @@ def open_mg_motionllm(files: ModelFiles) -> CaptionLikelihood:
         return _ids(tokenizer, f"Generate text: <Motion Tokens>{words}</Motion Tokens>")
 
     mark = fingerprint(files.hashed("model", "vqvae", "mean", "std"), {})
-    return _scorer(MG_MOTIONLLM, tokenizer, model.to(device).eval(), prompt, device, mark)
+    return _scorer(MG_MOTIONLLM, tokenizer, model.to(device), prompt, device, mark)
 
 
 def _scorer(

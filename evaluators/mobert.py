@@ -1,22 +1,24 @@
 """MoBERT (Voas et al. 2023): a cross-encoder that scores a caption with a motion in one pass.
 
 Its second score, faithfulness, is a support vector regression on top. It is released as a pickled
-scikit-learn object, which is never loaded here: see ``read_regression``.
+scikit-learn object, which is never loaded here: see ``evaluators.regression``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.motion_input import body_features
+from evaluators.regression import Regression, read_regression
 from evaluators.vectors import device_of
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
@@ -33,59 +35,6 @@ BATCH = 64
 """Pairs scored together (ours)."""
 Rating = Literal["alignment", "faithfulness"]
 """The score of its head, a logit, or the regression's on top."""
-
-
-class Regression(NamedTuple):
-    """A support vector regression with a Gaussian kernel."""
-
-    vectors: NDArray[np.float64]
-    """(S, F) support vectors."""
-    weights: NDArray[np.float64]
-    """(S,) their weights."""
-    intercept: float
-    """Added at the end."""
-    gamma: float
-    """Of the kernel exp(-gamma d^2)."""
-
-    def predict(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        """Return (N,) of (N, F)."""
-        data = rows.astype(np.float64)
-        square = (
-            np.square(data).sum(1)[:, None]
-            - 2 * data @ self.vectors.T
-            + np.square(self.vectors).sum(1)
-        )
-        kernel = np.exp(-self.gamma * np.maximum(square, 0.0))
-        found: NDArray[np.float64] = kernel @ self.weights + self.intercept
-        return found
-
-
-def read_regression(path: Path) -> Regression:
-    """Read a regression from ``.npz`` with ``support_vectors, dual_coef, intercept, gamma``.
-
-    The user writes it from the released object in an environment of its own, with the
-    scikit-learn it was made with.
-
-    Raises:
-        InputError: Not such a file.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            vectors, weights, intercept, gamma = (
-                np.asarray(file[name], dtype=np.float64)
-                for name in ("support_vectors", "dual_coef", "intercept", "gamma")
-            )
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise InputError(
-            "expected .npz with support_vectors, dual_coef, intercept and gamma, "
-            f"got: {' '.join(str(error).split())[:100]}",
-            file=str(path),
-        ) from error
-    if vectors.ndim != 2 or weights.size != len(vectors) or intercept.size != 1 or gamma.size != 1:
-        raise InputError("expected as many weights as support vectors", file=str(path))
-    return Regression(
-        vectors, weights.ravel(), float(intercept.ravel()[0]), float(gamma.ravel()[0])
-    )
 
 
 class Mobert:
@@ -139,6 +88,12 @@ class Mobert:
             raise InputError(f"std: expected numbers above 0, got {std.min():g}")
         if rating == "faithfulness" and regression is None:
             raise InputError("faithfulness needs the regression (--file svr=FILE.npz)")
+        inputs = 1 + 3 * network.word_embs.embedding_dim
+        if regression is not None and regression.vectors.shape[1] != inputs:
+            raise InputError(
+                f"svr: expected support vectors of width {inputs}, "
+                f"got {regression.vectors.shape[1]}"
+            )
         if tokenizer.get_vocab_size() > network.word_embs.num_embeddings:
             raise InputError(
                 f"tokenizer: the model has {network.word_embs.num_embeddings} tokens, the file "
@@ -226,7 +181,9 @@ class Mobert:
         return " ".join(str(self._tokenizer.id_to_token(k)) for k in self._ids(text))
 
     def _ids(self, text: str) -> list[int]:
-        found = self._tokenizer.encode(text, add_special_tokens=False).ids
+        # Half of a surrogate pair is no text to the library.
+        plain = text.encode(errors="replace").decode()
+        found = self._tokenizer.encode(plain, add_special_tokens=False).ids
         return [int(k) for k in found[: self._words]]
 
     def _cut(self, clip: NDArray[Any]) -> Any:
@@ -280,11 +237,6 @@ class Mobert:
             ),
             dim=1,
         )
-        if rows.shape[1] != self._regression.vectors.shape[1]:
-            raise InputError(
-                f"svr: expected support vectors of width {rows.shape[1]}, "
-                f"got {self._regression.vectors.shape[1]}"
-            )
         return self._regression.predict(rows.cpu().numpy()) / 4.0
 
 
@@ -328,13 +280,17 @@ def _tokenizer(path: Path) -> Any:
             "the library tokenizers is not installed: pip install motionjury[scorers]"
         ) from error
     try:
-        return Tokenizer.from_str(path.read_text(encoding="utf-8"))
+        tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
     # The library raises plain Exception for a file that is not its own.
     except Exception as error:
         why = " ".join(str(error).split())[:120]
         raise InputError(
             f"expected a tokenizer of the library tokenizers: {why}", file=str(path)
-        ) from (error)
+        ) from error
+    # Cutting and filling is done here, whatever was last asked of the saved one.
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def _mark(tokenizer: Any, name: str) -> int:

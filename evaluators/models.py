@@ -107,6 +107,7 @@ class ModelFiles:
             if name not in spec.options:
                 known = ", ".join(spec.options) or "none"
                 raise InputError(f"--option: {spec.name} takes {known}, got {name}")
+        self._named = frozenset(given or {})
         self._found: dict[str, Path] = {}
         for need in spec.needs:
             path = (given or {}).get(need.key) or _below(root, need.places)
@@ -126,6 +127,10 @@ class ModelFiles:
             need = next(need for need in self._spec.needs if need.key == key)
             raise InputError(f"{self._spec.title} needs {self.sought(need)}")
         return self._found[key]
+
+    def named(self, key: str) -> bool:
+        """Return whether the user named this file, rather than the folder it lies in."""
+        return key in self._named
 
     def get(self, key: str) -> Path | None:
         """Return a file, or None where it was not found."""

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.motion_input import body_joints
 from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -132,10 +133,16 @@ class MotionPatches:
         Raises:
             InputError: A skeleton without these joints.
         """
-        return self.embed_joints([body_joints(motion) for motion in motions])
+        return self.embed_joints([body_joints(m) for m in motions], [m.source for m in motions])
 
-    def embed_joints(self, clips: Sequence[NDArray[Any]]) -> Vectors:
+    def embed_joints(
+        self, clips: Sequence[NDArray[Any]], names: Sequence[str] | None = None
+    ) -> Vectors:
         """Return (N, D) of clips given as (T, 22, 3) joints, metres, 20 fps.
+
+        Args:
+            clips: Joints of each clip; 224 frames are read.
+            names: Names of the clips, for messages.
 
         Raises:
             InputError: Another shape.
@@ -143,14 +150,15 @@ class MotionPatches:
         for place, clip in enumerate(clips):
             if clip.ndim != 3 or clip.shape[1:] != (22, 3) or not len(clip):
                 raise InputError(
-                    f"motion {place}: expected joints of shape (T, 22, 3), got {clip.shape}"
+                    f"expected joints of shape (T, 22, 3), got {clip.shape}",
+                    file=names[place] if names else f"motion {place}",
                 )
 
         def encode(batch: list[int]) -> Any:
             picture = self._pictures([clips[k] for k in batch])
             return self._motion_out(self._motion(picture.to(self._device)))
 
-        return in_batches([len(clip) for clip in clips], BATCH, encode, self.width)
+        return in_batches([FRAMES] * len(clips), BATCH, encode, self.width)
 
     def similarity(self, text_embeddings: Vectors, motion_embeddings: Vectors) -> Vectors:
         """Return the cosines, (N_texts, N_motions)."""

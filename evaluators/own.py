@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,7 +52,10 @@ def open_own(words: str) -> tuple[Kind, Any]:
     function = getattr(module, name, None)
     if not callable(function):
         raise InputError(f"own: expected a function {name}, there is none", file=place)
-    model = function()
+    try:
+        model = function()
+    except Exception as error:
+        raise InputError(f"own: {name} failed: {_why(error)}", file=place) from error
     return kind_of(model, words), model
 
 
@@ -89,11 +93,23 @@ def _module(place: str) -> ModuleType:
             return importlib.import_module(place)
         if not path.is_file():
             raise InputError("own: expected a Python file, it is not there", file=place)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
+        spec = importlib.util.spec_from_file_location(f"own:{path.resolve()}", path)
         if spec is None or spec.loader is None:
             raise InputError("own: expected a Python file", file=place)
         module = importlib.util.module_from_spec(spec)
+        # A class looks its own module up there; the name keeps clear of libraries.
+        sys.modules[f"own:{path.resolve()}"] = module
         spec.loader.exec_module(module)
-    except (ImportError, SyntaxError) as error:
-        raise InputError(f"own: cannot be imported: {error}", file=place) from error
+    except InputError:
+        raise
+    # Whatever the user's code does wrong is the user's to hear, in one line.
+    except Exception as error:
+        raise InputError(f"own: cannot be imported: {_why(error)}", file=place) from error
     return module
+
+
+def _why(error: Exception) -> str:
+    """Return what was raised and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"

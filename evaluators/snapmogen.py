@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.tmr import BATCH
 from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches, padded
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from corpus.motion import Motion
@@ -47,11 +48,17 @@ class FeatureFolder:
         self._index: dict[str, Path] = {}
         index = folder / "index.csv"
         if index.is_file():
-            with index.open(newline="", encoding="utf-8-sig") as file:
-                reader = csv.DictReader(file)
-                if not {"content_hash", "file"} <= set(reader.fieldnames or ()):
-                    raise InputError("expected the columns content_hash and file", file=str(index))
-                self._index = {row["content_hash"]: folder / row["file"] for row in reader}
+            try:
+                with index.open(newline="", encoding="utf-8-sig") as file:
+                    reader = csv.DictReader(file)
+                    rows = list(reader)
+            except (OSError, UnicodeDecodeError, csv.Error) as error:
+                raise InputError(f"expected CSV in UTF-8: {error}", file=str(index)) from error
+            if not {"content_hash", "file"} <= set(reader.fieldnames or ()):
+                raise InputError("expected the columns content_hash and file", file=str(index))
+            if any(row["file"] is None for row in rows):
+                raise InputError("expected a file in every row", file=str(index))
+            self._index = {row["content_hash"]: folder / row["file"] for row in rows}
 
     def of(self, motion: Motion) -> NDArray[np.float32]:
         """Return a motion's features.
@@ -116,8 +123,10 @@ class SnapMoGen:
                 raise InputError(
                     f"{name}: expected at least {self._used} numbers, got shape {array.shape}"
                 )
-        if (std <= 0).any():
-            raise InputError(f"std: expected numbers above 0, got {std.min():g}")
+        if len(mean) != len(std):
+            raise InputError(f"mean and std: expected one width, got {len(mean)} and {len(std)}")
+        if (std[: self._used] <= 0).any():
+            raise InputError(f"std: expected numbers above 0, got {std[: self._used].min():g}")
         if text.projection.in_features != vectors.width:
             raise InputError(
                 f"token vectors: expected width {text.projection.in_features}, got {vectors.width}"
@@ -198,12 +207,14 @@ class SnapMoGen:
             rows = []
             for k in batch:
                 kept = min(len(features[k]) // STEP * STEP, LONGEST)
-                rows.append(((features[k][:kept] - self._mean) / self._std)[:, : self._used])
+                clip = features[k][:kept, : self._used]
+                rows.append((clip - self._mean[: self._used]) / self._std[: self._used])
             frames, mask = padded(rows)
             before, behind = self._motion.both(frames.to(self._device), mask.to(self._device))
             return (before if raw else behind)[:, 0]
 
-        return in_batches([len(clip) for clip in features], BATCH, encode, self.width, near=NEAR)
+        read = [min(len(clip), LONGEST) for clip in features]
+        return in_batches(read, BATCH, encode, self.width, near=NEAR)
 
     def similarity(self, text_embeddings: Vectors, motion_embeddings: Vectors) -> Vectors:
         """Return the cosines, (N_texts, N_motions)."""

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, fingerprint, read_array, read_weights
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.motion_input import body_features
 from evaluators.vectors import NEAR, Vectors, cosine, device_of, in_batches, padded
+from evaluators.weights import Weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -85,7 +86,8 @@ class MaskedMotion:
             frames, mask = padded(rows)
             return self._encoder(frames.to(self._device), mask.to(self._device))[:, 0]
 
-        return in_batches([len(clip) for clip in features], BATCH, encode, self.width, near=NEAR)
+        read = [len(clip[: self._longest]) for clip in features]
+        return in_batches(read, BATCH, encode, self.width, near=NEAR)
 
 
 class Tmr:
@@ -227,11 +229,13 @@ def _configured_heads(config: Path | None) -> int:
 
 
 def _weights(files: ModelFiles) -> Weights:
-    """Read the one checkpoint, or the file that each encoder has."""
-    if files.get("motion_encoder") is None and files.get("checkpoint") is not None:
-        return read_weights(files["checkpoint"], within=("state_dict",), trust=files.trust)
+    """Read the file that each encoder has, or the one checkpoint; what the user named wins."""
+    parts = ("motion_encoder", "text_encoder")
+    whole = files.named("checkpoint") and not any(files.named(part) for part in parts)
+    if whole or (files.get("checkpoint") and not all(files.get(part) for part in parts)):
+        return read_weights(files["checkpoint"], trust=files.trust)
     tensors: dict[str, Tensor] = {}
-    for part in ("motion_encoder", "text_encoder"):
+    for part in parts:
         weights = read_weights(files[part], trust=files.trust)
         weights.require("one encoder of TMR")
         tensors |= {f"{part}.{key}": weights[key] for key in weights.keys}

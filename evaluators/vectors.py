@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.problems import InputError
+
 if TYPE_CHECKING:
     import torch
 
@@ -17,16 +19,28 @@ WORKERS = 8
 """Most batches encoded at the same time (ours)."""
 NEAR = 0.85
 """``near`` of encoders that mask what is padded (ours)."""
+_AREA = 64 * 512**2
+"""Most items of a batch times the square of the longest: about 1 GB in TMR (ours)."""
 _ROWS = 4096
 
 
 def device_of(name: str = "auto") -> torch.device:
-    """Return a device by name; ``auto`` is the first GPU where there is one, else the CPU."""
+    """Return a device by name; ``auto`` is the first GPU where there is one, else the CPU.
+
+    Raises:
+        InputError: There is no such device here.
+    """
     import torch
 
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        why = str(error).splitlines()[0][:100]
+        raise InputError(f"--device: expected auto, cpu or a GPU, got {name} ({why})") from error
+    return device
 
 
 def in_batches(
@@ -94,15 +108,18 @@ def batches(lengths: Sequence[int], size: int, *, near: float = 0.0) -> Iterator
     """Yield the positions of items, longest first.
 
     Args:
-        lengths: Length of each item.
-        size: Positions yielded together at most.
+        lengths: Length of each item, as far as it is read.
+        size: Positions yielded together at most; fewer where they are so long that attention,
+            which grows with the square of the length, would take up memory.
         near: Share of a batch's longest length that its shortest has at least; what is padded up
             to the longest costs as much as what is there.
     """
     order = sorted(range(len(lengths)), key=lambda k: -lengths[k])
     batch: list[int] = []
     for place in order:
-        if batch and (len(batch) == size or lengths[place] < near * lengths[batch[0]]):
+        longest = lengths[batch[0]] if batch else 0
+        full = len(batch) == size or (len(batch) + 1) * longest**2 > _AREA
+        if batch and (full or lengths[place] < near * longest):
             yield batch
             batch = []
         batch.append(place)

@@ -19,11 +19,11 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from evaluators.checkpoints import Weights
 from evaluators.humanml3d import HumanML3DEvaluator
 from evaluators.text.glove import WordVectors
 from evaluators.text.tags import GivenTags
 from evaluators.tmr import Tmr
+from evaluators.weights import Weights
 from tests.evaluators import layouts
 
 

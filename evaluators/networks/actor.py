@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 HEADS = 4
 """Attention heads of every released model of this kind; no tensor's shape tells them."""
@@ -28,9 +28,10 @@ class _Positions(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        place = torch.arange(POSITIONS).unsqueeze(1)
-        rate = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
-        code = torch.zeros(POSITIONS, width)
+        # Never on the device ``meta``: no checkpoint fills it.
+        place = torch.arange(POSITIONS, device="cpu").unsqueeze(1)
+        rate = torch.exp(torch.arange(0, width, 2, device="cpu") * (-math.log(10000.0) / width))
+        code = torch.zeros(POSITIONS, width, device="cpu")
         code[:, 0::2] = torch.sin(place * rate)
         code[:, 1::2] = torch.cos(place * rate)
         self.register_buffer("pe", code, persistent=False)
@@ -65,10 +66,18 @@ class SequenceEncoder(nn.Module):
         self.seqTransEncoder = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
 
     def forward(self, steps: Tensor, mask: Tensor) -> Tensor:
-        """Return (N, tokens, width) of (N, T, features) and (N, T) bool, true where a step is."""
+        """Return (N, tokens, width) of (N, T, features) and (N, T) bool, true where a step is.
+
+        Raises:
+            InputError: More steps than there are positions.
+        """
         count = len(self.tokens)
         tokens = self.tokens.expand(len(steps), -1, -1)
         sequence = torch.cat((tokens, self.projection(steps)), dim=1)
+        if sequence.shape[1] > POSITIONS:
+            raise InputError(
+                f"expected at most {POSITIONS - count} frames or tokens, got {steps.shape[1]}"
+            )
         seen = torch.cat((mask.new_ones((len(steps), count)), mask), dim=1)
         out: Tensor = self.seqTransEncoder(
             self.sequence_pos_encoding(sequence), src_key_padding_mask=~seen
@@ -128,12 +137,13 @@ def _filled(kind: type[E], weights: Weights, heads: int) -> tuple[E, tuple[str, 
     width, features = weights.shape("projection.weight", 2)
     if width % heads:
         raise InputError(f"heads: expected a divisor of the width {width}, got {heads}")
-    network = kind(
-        features,
-        weights.shape("tokens", 2)[0],
-        width,
-        weights.shape("seqTransEncoder.layers.0.linear1.weight", 2)[0],
-        weights.layers("seqTransEncoder.layers."),
-        heads,
+    return weights.build(
+        lambda: kind(
+            features,
+            weights.shape("tokens", 2)[0],
+            width,
+            weights.shape("seqTransEncoder.layers.0.linear1.weight", 2)[0],
+            weights.layers("seqTransEncoder.layers."),
+            heads,
+        )
     )
-    return network, weights.into(network)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 import torch
 from torch import Tensor, nn
 
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 HEAD_WIDTH = 64
 """Width of one attention head in CLIP and in CLaM."""
@@ -136,16 +136,17 @@ def text_tower(weights: Weights, heads: int | None = None) -> tuple[TextTower, t
         InputError: A key is missing.
     """
     words, width = weights.shape("token_embedding.weight", 2)
-    network = TextTower(
-        words,
-        weights.shape("positional_embedding", 2)[0],
-        width,
-        weights.shape("transformer.resblocks.0.mlp.c_fc.weight", 2)[0],
-        weights.layers("transformer.resblocks."),
-        heads or max(1, width // HEAD_WIDTH),
-        weights.shape("text_projection", 2)[1],
+    return weights.build(
+        lambda: TextTower(
+            words,
+            weights.shape("positional_embedding", 2)[0],
+            width,
+            weights.shape("transformer.resblocks.0.mlp.c_fc.weight", 2)[0],
+            weights.layers("transformer.resblocks."),
+            heads or max(1, width // HEAD_WIDTH),
+            weights.shape("text_projection", 2)[1],
+        )
     )
-    return network, weights.into(network)
 
 
 def motion_transformer(
@@ -153,13 +154,14 @@ def motion_transformer(
 ) -> tuple[MotionTransformer, tuple[str, ...]]:
     """Build and fill the motion transformer; arguments and errors as ``text_tower``."""
     features, width = weights.shape("proj_pre", 2)
-    network = MotionTransformer(
-        features,
-        weights.shape("positional_embedding", 2)[0] - 1,
-        width,
-        weights.shape("transformer.resblocks.0.mlp.c_fc.weight", 2)[0],
-        weights.layers("transformer.resblocks."),
-        heads or max(1, width // HEAD_WIDTH),
-        weights.shape("proj", 2)[1],
+    return weights.build(
+        lambda: MotionTransformer(
+            features,
+            weights.shape("positional_embedding", 2)[0] - 1,
+            width,
+            weights.shape("transformer.resblocks.0.mlp.c_fc.weight", 2)[0],
+            weights.layers("transformer.resblocks."),
+            heads or max(1, width // HEAD_WIDTH),
+            weights.shape("proj", 2)[1],
+        )
     )
-    return network, weights.into(network)

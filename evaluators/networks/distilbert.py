@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 HEAD_WIDTH = 64
 """Width of one attention head in every released size."""
@@ -128,12 +128,13 @@ def distilbert(weights: Weights, heads: int | None = None) -> tuple[DistilBert, 
         InputError: A key is missing.
     """
     words, width = weights.shape("embeddings.word_embeddings.weight", 2)
-    network = DistilBert(
-        words,
-        weights.shape("embeddings.position_embeddings.weight", 2)[0],
-        width,
-        weights.shape("transformer.layer.0.ffn.lin1.weight", 2)[0],
-        weights.layers("transformer.layer."),
-        heads or max(1, width // HEAD_WIDTH),
+    return weights.build(
+        lambda: DistilBert(
+            words,
+            weights.shape("embeddings.position_embeddings.weight", 2)[0],
+            width,
+            weights.shape("transformer.layer.0.ffn.lin1.weight", 2)[0],
+            weights.layers("transformer.layer."),
+            heads or max(1, width // HEAD_WIDTH),
+        )
     )
-    return network, weights.into(network)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 UNIT = 4
 """Frames of one movement unit."""
@@ -90,20 +90,23 @@ class MotionEncoder(_LastOfBoth):
 def movement_encoder(weights: Weights) -> tuple[MovementEncoder, tuple[str, ...]]:
     """Build and fill the movement encoder; return it and the keys left over."""
     hidden, width, _ = weights.shape("main.0.weight", 3)
-    network = MovementEncoder(width, hidden, weights.shape("main.3.weight", 3)[0])
-    return network, weights.into(network)
+    return weights.build(
+        lambda: MovementEncoder(width, hidden, weights.shape("main.3.weight", 3)[0])
+    )
 
 
 def text_encoder(weights: Weights) -> tuple[TextEncoder, tuple[str, ...]]:
     """Build and fill the text encoder; return it and the keys left over."""
     words, parts = weights.shape("pos_emb.weight", 2)
     hidden = weights.shape("input_emb.weight", 2)[0]
-    network = TextEncoder(words, parts, hidden, weights.shape("output_net.3.weight", 2)[0])
-    return network, weights.into(network)
+    return weights.build(
+        lambda: TextEncoder(words, parts, hidden, weights.shape("output_net.3.weight", 2)[0])
+    )
 
 
 def motion_encoder(weights: Weights) -> tuple[MotionEncoder, tuple[str, ...]]:
     """Build and fill the motion encoder; return it and the keys left over."""
     hidden, width = weights.shape("input_emb.weight", 2)
-    network = MotionEncoder(width, hidden, weights.shape("output_net.3.weight", 2)[0])
-    return network, weights.into(network)
+    return weights.build(
+        lambda: MotionEncoder(width, hidden, weights.shape("output_net.3.weight", 2)[0])
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 HEADS = 4
 """Attention heads; no tensor's shape tells them."""
@@ -122,7 +122,7 @@ def mobert(weights: Weights) -> tuple[MobertNetwork, tuple[str, ...]]:
         return weights.shape(f"{key}.weight", 2)[0]
 
     words, _ = weights.shape("word_embs.weight", 2)
-    network = MobertNetwork(
+    return weights.build(lambda: MobertNetwork(
         weights.shape("frame_encoder.0.weight", 2)[1],
         (out("frame_encoder.0"), out("frame_encoder.4")),
         (out("chunk_encoder.0"), out("chunk_encoder.4"), out("chunk_encoder.8"),
@@ -133,5 +133,4 @@ def mobert(weights: Weights) -> tuple[MobertNetwork, tuple[str, ...]]:
         out("transformer_encoder.layers.0.linear1"),
         weights.layers("transformer_encoder.layers."),
         (out("ent_pred_head.0"), out("ent_pred_head.4")),
-    )  # fmt: skip
-    return network, weights.into(network)
+    ))  # fmt: skip

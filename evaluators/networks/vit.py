@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 HEAD_WIDTH = 64
 """Width of one attention head in the ViT-B both models start from."""
@@ -157,20 +157,20 @@ def patch_transformer(
     """
     width, channels, _, _ = weights.shape("patch_embed.proj.weight", 4)
     registers = weights.shape("reg_token", 3)[1] if "reg_token" in weights else 0
-    network = PatchTransformer(
-        weights.shape("pos_embed", 3)[1] - 1 - registers,
-        channels,
-        width,
-        weights.shape("blocks.0.mlp.fc1.weight", 2)[0],
-        weights.layers("blocks."),
-        heads or max(1, width // HEAD_WIDTH),
-        registers,
+    return weights.build(
+        lambda: PatchTransformer(
+            weights.shape("pos_embed", 3)[1] - 1 - registers,
+            channels,
+            width,
+            weights.shape("blocks.0.mlp.fc1.weight", 2)[0],
+            weights.layers("blocks."),
+            heads or max(1, width // HEAD_WIDTH),
+            registers,
+        )
     )
-    return network, weights.into(network)
 
 
 def projection_head(weights: Weights) -> tuple[ProjectionHead, tuple[str, ...]]:
     """Build and fill a head; return it and the keys left over."""
     out, width = weights.shape("projection.weight", 2)
-    network = ProjectionHead(width, out)
-    return network, weights.into(network)
+    return weights.build(lambda: ProjectionHead(width, out))

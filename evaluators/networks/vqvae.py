@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluators.checkpoints import Weights
+from evaluators.weights import Weights
 
 GROWTH = 3
 """Factor by which the dilation of a residual block grows, the widest block first."""
@@ -102,12 +102,13 @@ def motion_codes(weights: Weights) -> tuple[MotionCodes, tuple[str, ...]]:
     # The first convolution and its ReLU stand before the halvings, one convolution behind them.
     halvings = weights.layers("encoder.model.") - 3
     codes, code_width = weights.shape("quantizer.codebook", 2)
-    network = MotionCodes(
-        features,
-        width,
-        halvings,
-        weights.layers("encoder.model.2.1.model."),
-        codes,
-        code_width,
+    return weights.build(
+        lambda: MotionCodes(
+            features,
+            width,
+            halvings,
+            weights.layers("encoder.model.2.1.model."),
+            codes,
+            code_width,
+        )
     )
-    return network, weights.into(network)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import html
 import re
+import unicodedata
+import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +21,8 @@ MERGES = 48894
 CONTEXT = 77
 """Ids of a text, both marks and padding included."""
 _END_OF_WORD = "</w>"
+_LARGEST = 1 << 24
+"""Characters of the file of merges that are read (ours; it has 3.2 million)."""
 _WORDS = re.compile(
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[^\W\d_]+|\d|(?:[^\s\w]|_)+",
     re.IGNORECASE,
@@ -48,8 +52,8 @@ class BytePairs:
         """
         try:
             with gzip.open(path, "rt", encoding="utf-8") as file:
-                lines = file.read().split("\n")
-        except (OSError, EOFError, UnicodeDecodeError) as error:
+                lines = file.read(_LARGEST).split("\n")
+        except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
             raise InputError(f"expected CLIP's merges in gzip: {error}", file=str(path)) from error
         pairs = [tuple(line.split()) for line in lines[1 : MERGES + 1] if line]
         if not pairs or any(len(pair) != 2 for pair in pairs):
@@ -61,14 +65,14 @@ class BytePairs:
 
     def ids(self, text: str, context: int = CONTEXT) -> list[int]:
         """Return the ids of a text between its marks; a longer one is cut, its end mark kept."""
-        clean = " ".join(html.unescape(html.unescape(text)).split()).lower()
+        clean = " ".join(html.unescape(html.unescape(_typed(text))).split()).lower()
         letters = _byte_letters()
         found: list[int] = []
-        for word in _WORDS.findall(clean):
+        for word in (part for run in _WORDS.findall(clean) for part in _numbers_apart(run)):
             if word in ("<|startoftext|>", "<|endoftext|>"):
                 found.append(self.start if word.startswith("<|start") else self.end)
                 continue
-            spelled = "".join(letters[byte] for byte in word.encode())
+            spelled = "".join(letters[byte] for byte in word.encode(errors="replace"))
             found += [self._ids[piece] for piece in self._cut(spelled)]
         return [self.start, *found[: context - 2], self.end]
 
@@ -100,6 +104,34 @@ class BytePairs:
                     merged.append(part)
             parts = merged
         return tuple(parts)
+
+
+_KEYS = {
+    **dict.fromkeys((0x2BC, *range(0x2018, 0x201C)), "'"),
+    **dict.fromkeys(range(0x201C, 0x2020), '"'),
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    0x3000: " ",
+}
+"""Curled quotation marks, ligatures and wide letters, as one would type them."""
+
+
+def _typed(text: str) -> str:
+    """Return a text as CLIP's own cleaning (the library ftfy) leaves it; mojibake is not mended."""
+    return unicodedata.normalize("NFC", text.translate(_KEYS))
+
+
+def _numbers_apart(word: str) -> list[str]:
+    """Cut out numerals that are no digits, such as a half or a square: each is a word."""
+    if word.isascii() or not any(unicodedata.category(c).startswith("N") for c in word):
+        return [word]
+    parts = [""]
+    for letter in word:
+        if unicodedata.category(letter).startswith("N"):
+            parts += [letter, ""]
+        else:
+            parts[-1] += letter
+    return [part for part in parts if part]
 
 
 @lru_cache(maxsize=1)

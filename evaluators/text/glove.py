@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import pickletools
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,10 +86,13 @@ class WordVectors:
         index = _plain_pickle(folder / f"{name}_idx.pkl")
         if vectors.ndim != 2 or not isinstance(words, list) or not isinstance(index, dict):
             raise InputError("expected vectors, a list of words and their rows", file=str(folder))
-        absent = [word for word in words if word not in index]
-        if absent:
-            raise InputError(f"the word {absent[0]!r} has no row", file=str(folder))
-        return cls({str(word): int(index[word]) for word in words}, vectors)
+        for word in words:
+            if not isinstance(word, str) or not isinstance(index.get(word), int):
+                raise InputError(f"the word {str(word)[:40]!r} has no row", file=str(folder))
+        try:
+            return cls({word: index[word] for word in words}, vectors)
+        except InputError as error:
+            raise InputError(error.problem.reason, file=str(folder)) from error
 
     @property
     def width(self) -> int:
@@ -133,8 +138,15 @@ class _Plain(pickle.Unpickler):
 
 def _plain_pickle(path: Path) -> Any:
     try:
-        return _Plain(io.BytesIO(path.read_bytes())).load()
-    except (OSError, pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError) as error:
-        raise InputError(f"expected a pickled list or dictionary: {error}", file=str(path)) from (
-            error
-        )
+        content = path.read_bytes()
+        # A place far beyond the file would have memory set aside up to it.
+        for step, place, _ in pickletools.genops(content):
+            if step.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(place or 0) > len(content):
+                raise pickle.UnpicklingError(f"it names the place {place}")
+        return _Plain(io.BytesIO(content)).load()
+    except (
+        OSError, pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError,
+        AttributeError, MemoryError, OverflowError, struct.error,
+    ) as error:  # fmt: skip
+        why = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InputError(f"expected a pickled list or dictionary: {why}", file=str(path)) from error

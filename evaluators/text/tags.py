@@ -190,7 +190,18 @@ def read_tags(path: Path) -> dict[str, str]:
             reader = csv.DictReader(file)
             if not {"caption", "tokens"} <= set(reader.fieldnames or ()):
                 raise InputError("expected the columns caption and tokens", file=str(path))
-            return {row["caption"]: row["tokens"] for row in reader}
+            found = {}
+            for row in reader:
+                place = f"row {reader.line_num}"
+                if row["tokens"] is None:
+                    raise InputError("expected caption and tokens", file=str(path), place=place)
+                try:
+                    parse_tags(row["tokens"])
+                except InputError as error:
+                    reason = error.problem.reason
+                    raise InputError(reason, file=str(path), place=place) from error
+                found[row["caption"]] = row["tokens"]
+            return found
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"expected CSV in UTF-8: {error}", file=str(path)) from error
 

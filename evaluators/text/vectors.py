@@ -7,6 +7,7 @@ checkpoint. Every source here gives the same thing: one (L, D) array a caption.
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -63,20 +64,23 @@ class GivenVectors:
         slices = Path(f"{beside}_slice.npy")
         self._vectors = read_array(file)
         try:
-            self._spans = np.load(slices, allow_pickle=False).astype(np.int64)
+            self._spans = np.asarray(np.load(slices, mmap_mode="r", allow_pickle=False), np.int64)
             self._places = json.loads(index.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"expected {slices.name} and {index.name} beside it: {error}", file=str(file)
             ) from error
         spans, count = self._spans, len(self._vectors)
         fits = spans.ndim == 2 and spans.shape[1] == 2 and self._vectors.ndim == 2
-        if not fits or not isinstance(self._places, dict) or len(self._places) != len(spans):
+        places = self._places.values() if isinstance(self._places, dict) else ()
+        if not fits or len(places) != len(spans):
             raise InputError(
                 f"expected (tokens, D), (texts, 2) and one place a text, got "
-                f"{self._vectors.shape}, {spans.shape} and {len(self._places)} texts",
+                f"{self._vectors.shape}, {spans.shape} and {len(places)} texts",
                 file=str(file),
             )
+        if not all(isinstance(place, int) and 0 <= place < len(spans) for place in places):
+            raise InputError(f"expected places from 0 to {len(spans) - 1}", file=str(index))
         if len(spans) and (
             spans.min() < 0 or spans.max() > count or (spans[:, 0] >= spans[:, 1]).any()
         ):
@@ -184,7 +188,7 @@ class T5Vectors:
         """
         self._tokenizer, model = load_transformers(folder, "T5EncoderModel")
         self._device = device_of(device)
-        self._model = model.to(self._device).eval()
+        self._model = model.to(self._device)
         self._longest = longest
         self.id = f"{folder.name}, {longest} tokens"
         self.fingerprint = fingerprint({"model": folder}, {"longest": longest})
@@ -252,10 +256,15 @@ def load_transformers(folder: Path, model: str) -> tuple[Any, Any]:
         folder: The folder.
         model: Name of the class, e.g. ``T5EncoderModel``.
 
+    Returns:
+        Tokenizer and model, in float32 and without dropout.
+
     Raises:
-        InputError: The library is not installed, or nothing there that loads.
+        InputError: The library is not installed, nothing there that loads, or weights are missing
+            that the library would draw at random.
     """
     try:
+        import torch
         import transformers
     except ImportError as error:
         raise InputError(
@@ -265,11 +274,21 @@ def load_transformers(folder: Path, model: str) -> tuple[Any, Any]:
         raise InputError("expected a folder with config.json", file=str(folder))
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-        loaded = getattr(transformers, model).from_pretrained(str(folder), local_files_only=True)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        loaded, report = getattr(transformers, model).from_pretrained(
+            str(folder), local_files_only=True, dtype=torch.float32, output_loading_info=True
+        )
+    # The libraries raise their own exceptions, some plain ones, for files that are not theirs.
+    except Exception as error:
         words = " ".join(str(error).split())[:200]
         raise InputError(f"cannot be loaded: {words}", file=str(folder)) from error
-    return tokenizer, loaded
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise InputError(
+            f"the weights lack {', '.join(missing[:3])}"
+            + (f" and {len(missing) - 3} more" if len(missing) > 3 else ""),
+            file=str(folder),
+        )
+    return tokenizer, loaded.eval()
 
 
 def open_vectors(

@@ -148,7 +148,7 @@ def _check(spec: ModelSpec, files: ModelFiles, data: Path | None, seed: int) -> 
         data, folder, shortest=40 if pooled else 1, below=200 if pooled else None
     )
     embed = opened.embed_joints if reads_joints else opened.embed_features
-    found = selfcheck.check_embeddings(opened, test.captions, embed(test.arrays), seed)
+    found = selfcheck.check_embeddings(opened, test.captions, embed(test.arrays, test.ids), seed)
     result |= {"results": found.results, "n": found.n, "dropped": test.dropped}
     if spec.published is None or spec.published.metric not in found.results:
         result["outcome"] = "measured"

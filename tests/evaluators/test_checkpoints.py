@@ -13,14 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.problems import InputError
-from evaluators.checkpoints import (
-    SIGNATURES,
-    Weights,
-    fingerprint,
-    read_array,
-    read_weights,
-    recognise,
-)
+from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.clam import Clam
 from evaluators.humanml3d import HumanML3DEvaluator
 from evaluators.networks.actor import sequence_encoder
@@ -29,6 +22,7 @@ from evaluators.text.clip_bpe import BytePairs
 from evaluators.text.glove import WordVectors
 from evaluators.text.tags import GivenTags
 from evaluators.tmr import Tmr
+from evaluators.weights import SIGNATURES, Weights, recognise
 from tests.evaluators import layouts
 
 

@@ -11,10 +11,11 @@ import pytest
 import torch
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, read_weights
+from evaluators.checkpoints import read_weights
 from evaluators.chronret import ChronRet
 from evaluators.clam import Clam
 from evaluators.humanml3d import HumanML3DEvaluator
+from evaluators.networks.actor import sequence_encoder
 from evaluators.protocol import EmbeddingModel, SeesText
 from evaluators.snapmogen import SnapMoGen
 from evaluators.text.clip_bpe import BytePairs
@@ -23,6 +24,7 @@ from evaluators.text.tags import GivenTags
 from evaluators.text.vectors import DistilBertVectors
 from evaluators.text.wordpiece import WordPieces
 from evaluators.tmr import Tmr
+from evaluators.weights import Weights
 from tests.evaluators import layouts, reference
 
 TEXTS = ("a person walks", "the left hand raised and then a man jump", "sit")
@@ -293,3 +295,15 @@ def test_motions_are_taken_as_joints(tmp_path: Path) -> None:
 def test_too_short_a_clip_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="clip: expected at least 40 frames at 20 fps, got 39"):
         humanml3d(tmp_path).model.embed_features(layouts.clips((39,)), ["clip"])
+
+
+def test_more_frames_than_positions_are_refused_and_as_many_are_not() -> None:
+    network, _ = sequence_encoder(Weights(layouts.tensors(layouts.actor(3, layers=1)), "x"), 1)
+    for frames in (4998, 4999):
+        steps, mask = torch.zeros(1, frames, 3), torch.ones(1, frames, dtype=torch.bool)
+        if frames == 4998:
+            with torch.inference_mode():
+                assert network(steps, mask).shape == (1, 2, 16)
+        else:
+            with pytest.raises(InputError, match="at most 4998 frames or tokens, got 4999"):
+                network(steps, mask)

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights
 from evaluators.likelihood import Pair, causal, seq2seq
 from evaluators.m2t import CaptionLikelihood, MotionTokenizer
 from evaluators.networks.vqvae import motion_codes
 from evaluators.protocol import LikelihoodModel
 from evaluators.registry import open_model
+from evaluators.weights import Weights
 from tests.evaluators import layouts, reference
 
 VOCABULARY = 30
@@ -241,3 +241,67 @@ def test_a_tokenizer_without_the_motion_tokens_is_refused(tmp_path: Path) -> Non
     write_statistics(tmp_path / "meta")
     with pytest.raises(InputError, match="the tokenizer has no <Motion Tokens>"):
         open_model("mg-motionllm", tmp_path)
+
+
+def write_mg_motionllm(root: Path):
+    extra = [f"<{k}>" for k in range(20)] + ["<Motion Tokens>", "</Motion Tokens>"]
+    tokenizer, model = write_t5(root / "m2t-ft-from-GSPretrained-small", extra, 40)
+    vq = layouts.tensors(layouts.vqvae(), 3)
+    torch.save({"net": {f"vqvae.{k}": v for k, v in vq.items()}}, root / "t2m.pth")
+    (root / "meta").mkdir()
+    write_statistics(root / "meta")
+    return tokenizer, model
+
+
+def test_weights_that_the_library_would_draw_at_random_are_refused(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    write_mg_motionllm(tmp_path)
+    file = tmp_path / "m2t-ft-from-GSPretrained-small/model.safetensors"
+    kept = load_file(file)
+    key = "decoder.block.1.layer.1.EncDecAttention.q.weight"
+    save_file({k: t for k, t in kept.items() if k != key}, file, {"format": "pt"})
+    with pytest.raises(InputError, match=rf"the weights lack {key}$"):
+        open_model("mg-motionllm", tmp_path)
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(InputError, match="cannot be loaded"):
+        open_model("mg-motionllm", tmp_path)
+
+
+def test_half_precision_is_scored_in_single(tmp_path: Path) -> None:
+    _, model = write_mg_motionllm(tmp_path)
+    full = open_model("mg-motionllm", tmp_path)
+    model.half().save_pretrained(tmp_path / "m2t-ft-from-GSPretrained-small")
+    half = open_model("mg-motionllm", tmp_path)
+    assert isinstance(full, CaptionLikelihood)
+    assert isinstance(half, CaptionLikelihood)
+    assert half._forward.dtype == torch.float32  # type: ignore[attr-defined]
+    scores = [m.log_likelihood(["a person sits"], [layouts.motion(60)]) for m in (full, half)]
+    np.testing.assert_allclose(*scores, atol=1e-2)
+    assert full.fingerprint != half.fingerprint
+
+
+def test_a_tokenizer_larger_than_the_model_is_refused(tmp_path: Path) -> None:
+    write_mg_motionllm(tmp_path)
+    folder = tmp_path / "m2t-ft-from-GSPretrained-small"
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens([f"more{k}" for k in range(20)])
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(InputError, match="the tokenizer has 52 tokens, the model 40"):
+        open_model("mg-motionllm", tmp_path)
+
+
+def test_the_fingerprint_follows_what_is_read_of_the_language_models_folder(tmp_path: Path) -> None:
+    _, model = write_t5(tmp_path / "flan-t5-base", [], 40)
+    state = {f"vae.{k}": v for k, v in layouts.tensors(layouts.vqvae(), 3).items()}
+    state |= {f"lm.language_model.{k}": v for k, v in model.state_dict().items()}
+    torch.save({"state_dict": state}, tmp_path / "motiongpt_s3_h3d.tar")
+    (tmp_path / "meta").mkdir()
+    write_statistics(tmp_path / "meta")
+    first = open_model("motiongpt", tmp_path).fingerprint
+    (tmp_path / "flan-t5-base/model.safetensors").unlink()
+    assert open_model("motiongpt", tmp_path).fingerprint == first
+    config = tmp_path / "flan-t5-base/config.json"
+    config.write_text(config.read_text().replace("gated-gelu", "gated-silu"))
+    assert open_model("motiongpt", tmp_path).fingerprint != first

@@ -10,9 +10,11 @@ import torch
 from scipy.spatial.distance import cdist
 
 from corpus.problems import InputError
-from evaluators.checkpoints import Weights, read_weights
-from evaluators.mobert import Mobert, Regression, read_regression
+from evaluators.checkpoints import read_weights
+from evaluators.mobert import Mobert
 from evaluators.protocol import PairScorer, SeesText
+from evaluators.regression import Regression, read_regression
+from evaluators.weights import Weights
 from tests.evaluators import layouts, reference
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
@@ -153,9 +155,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no place is left for words"):
         opened(tmp_path, chunks=61)
     wide = Regression(np.zeros((1, 3)), np.ones(1), 0.0, 1.0)
-    model, _ = opened(tmp_path, rating="faithfulness", regression=wide)
     with pytest.raises(InputError, match="svr: expected support vectors of width 97, got 3"):
-        model.score(["a"], [layouts.motion()])
+        opened(tmp_path, rating="faithfulness", regression=wide)
     state = layouts.mobert(len(WORDS))
     with pytest.raises(InputError, match=r"mean: expected shape \(263,\), got \(262,\)"):
         Mobert(Weights(state, "x"), np.zeros(262), np.ones(262), tokenizer())

@@ -20,6 +20,17 @@ from motionjury.cli import cli
 from tests.evaluators import layouts
 from tests.evaluators.test_m2t import write_t5
 
+
+class Trap:
+    """Touches a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self):
+        return (Path.touch, (self.file,))
+
+
 PROTOCOLS = {
     "embedding": protocol.EmbeddingModel,
     "pair": protocol.PairScorer,
@@ -234,6 +245,70 @@ def test_a_last_ckpt_does_where_there_are_no_last_weights(tmp_path: Path) -> Non
     assert isinstance(first, protocol.EmbeddingModel)
     assert isinstance(second, protocol.EmbeddingModel)
     np.testing.assert_array_equal(first.embed_texts(["sits"]), second.embed_texts(["sits"]))
+
+
+def test_the_checkpoint_the_user_names_comes_before_the_last_weights(tmp_path: Path) -> None:
+    write_tmr(tmp_path)
+    whole = layouts.tensors(
+        layouts.below("motion_encoder.", layouts.actor(263))
+        | layouts.below("text_encoder.", layouts.actor(20)),
+        seed=77,
+    )
+    put_state({"state_dict": whole}, tmp_path / "epoch=99.ckpt")
+    last = open_model("tmr", tmp_path)
+    named = open_model("tmr", tmp_path, {"checkpoint": tmp_path / "epoch=99.ckpt"})
+    alone = open_model(
+        "tmr",
+        None,
+        {
+            "checkpoint": tmp_path / "epoch=99.ckpt",
+            "bert": tmp_path / "distilbert-base-uncased",
+            "mean": tmp_path / "stats/humanml3d/guoh3dfeats/mean.pt",
+            "std": tmp_path / "stats/humanml3d/guoh3dfeats/std.pt",
+        },
+    )
+    rows = [m.embed_texts(["sits"]) for m in (last, named, alone)]  # type: ignore[union-attr]
+    np.testing.assert_array_equal(rows[1], rows[2])
+    assert np.abs(rows[0] - rows[1]).max() > 1e-3
+    # One file of the two alone does not hide the checkpoint that has both.
+    (tmp_path / "last_weights/text_encoder.pt").unlink()
+    put_state({"state_dict": whole}, tmp_path / "logs/checkpoints/last.ckpt")
+    half = open_model("tmr", tmp_path)
+    np.testing.assert_array_equal(half.embed_texts(["sits"]), rows[1])  # type: ignore[union-attr]
+
+
+def test_a_word_that_is_no_corpus_and_a_device_that_is_none_are_refused(tmp_path: Path) -> None:
+    write_humanml3d(tmp_path)
+    with pytest.raises(InputError, match="--option corpus: expected one of t2m, kit, got KIT"):
+        open_model("humanml3d", tmp_path, options={"corpus": "KIT"})
+    for device in ("tpu", "meta", "cuda:99"):
+        with pytest.raises(InputError, match=f"--device: expected .*, got {device}"):
+            open_model("humanml3d", tmp_path, device=device)
+
+
+def test_a_malicious_checkpoint_runs_only_where_it_is_trusted(tmp_path: Path) -> None:
+    write_humanml3d(tmp_path)
+    touched = tmp_path / "touched"
+    file = tmp_path / "checkpoints/t2m/text_mot_match/model/finest.tar"
+    put_state({**layouts.humanml3d(), "options": Trap(touched)}, file)
+    words = ["humanml3d", "--files", str(tmp_path), "--data", str(tmp_path / "data")]
+    write_data(tmp_path / "data")
+    result = CliRunner().invoke(cli, ["score", "selfcheck", *words])
+    assert isinstance(result.exception, InputError)
+    assert "give --trust if you trust its maker" in str(result.exception)
+    assert not touched.exists()
+    assert CliRunner().invoke(cli, ["score", "selfcheck", *words, "--trust"]).exit_code == 1
+    assert touched.exists()
+
+
+def test_a_folder_of_another_model_names_both(tmp_path: Path) -> None:
+    write_clam(tmp_path)
+    layouts.write_glove(tmp_path / "glove", ("a", "person"))
+    write_data(tmp_path / "data")
+    words = ["humanml3d", "--files", str(tmp_path), "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(cli, ["score", "selfcheck", *words])
+    assert isinstance(result.exception, InputError)
+    assert "expected a checkpoint of HumanML3D evaluator, got one of CLaM" in str(result.exception)
 
 
 def test_tmrs_heads_come_from_its_config(tmp_path: Path) -> None:

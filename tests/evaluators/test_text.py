@@ -255,6 +255,26 @@ def test_byte_pairs_merge_the_earliest_learned_first(tmp_path: Path) -> None:
     assert long[-1] == pairs.end
 
 
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("a man\u2019s \u201cleft\u201d hand", 'a man\'s "left" hand'),
+        ("\ufb01ve", "five"),
+        ("\uff57\uff41\uff4c\uff4b\u3000left", "walk left"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("\ud800walk", "?walk"),
+    ],
+)
+def test_captions_are_read_as_one_would_type_them(text: str, typed: str, tmp_path: Path) -> None:
+    pairs = BytePairs.read(layouts.write_merges(tmp_path / "m.gz"))
+    assert pairs.ids(text) == pairs.ids(typed)
+
+
+def test_each_numeral_is_a_word(tmp_path: Path) -> None:
+    pairs = BytePairs.read(layouts.write_merges(tmp_path / "m.gz"))
+    assert pairs.visible("2\u00bdx\u00b2") == "2</w> \u00c2 \u00bd</w> x</w> \u00c2 \u00b2</w>"
+
+
 @pytest.fixture(scope="module")
 def both_byte_pairs(tmp_path_factory: pytest.TempPathFactory):
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")

@@ -26,6 +26,12 @@ def test_batches_hold_every_item_once_and_items_of_like_length(lengths, size, ne
         assert all(lengths[k] >= near * longest for k in batch)
 
 
+def test_long_items_stand_in_smaller_batches() -> None:
+    assert [len(b) for b in batches([200] * 100, 64)] == [64, 36]
+    assert [len(b) for b in batches([2000] * 9, 64)] == [4, 4, 1]
+    assert [len(b) for b in batches([5000, 5000, 10, 10], 64)] == [1, 1, 2]
+
+
 def test_distances_and_cosines_equal_scipys() -> None:
     rng = np.random.default_rng(0)
     texts, motions = rng.normal(size=(9, 6)), rng.normal(size=(7, 6)) * 3

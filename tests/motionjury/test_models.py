@@ -166,13 +166,33 @@ def test_a_vision_language_model_without_an_endpoint_is_refused() -> None:
         ("mine.py:nothing", "got int"),
         ("mine.py:nameless", "expected a text as name"),
         ("mine.py:two_things", "pair and forced choice"),
+        ("failing.py:opened", r"own: opened failed: ZeroDivisionError: .*\(failing\.py, line 3\)"),
+        ("stopped.py:opened", r"cannot be imported: ValueError: no \(stopped\.py, line 1\)"),
     ],
 )
 def test_what_is_no_model_is_refused_by_name(words: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "broken.py").write_text("import no_such_module_at_all\n")
+    (tmp_path / "failing.py").write_text("x = 0\ndef opened():\n    return 1 / x\n")
+    (tmp_path / "stopped.py").write_text("raise ValueError('no')\n")
     with pytest.raises(InputError, match=message):
         open_own(words)
+
+
+def test_a_model_may_be_a_dataclass(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "@dataclass\n"
+        "class Model:\n"
+        "    name: str = 'mine'\n"
+        "    native_metric: str = 'length'\n"
+        "    fingerprint: str = '1'\n"
+        "    def score(self, texts, motions):\n"
+        "        return [len(text) for text in texts]\n"
+    )
+    kind, model = open_own(f"{tmp_path}/data.py:Model")
+    assert (kind, model.name) == ("pair", "mine")
 
 
 def test_a_module_on_the_path_does_too(tmp_path: Path) -> None:
