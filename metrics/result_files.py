@@ -158,4 +158,6 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key} {_shown(entry)}" for key, entry in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_shown, value))
-    return {None: "none", True: "yes", False: "no"}.get(value, str(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)

@@ -8,7 +8,7 @@ encoder does here; the figure belongs to the encoder, so it is named.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +184,8 @@ def check_ood(
 def _by_category(
     prompts: Sequence[MotionPrompt], inside: NDArray[np.bool_], defined: bool
 ) -> list[dict[str, Any]]:
+    from benchmarks.t2mbench import CATEGORIES
+
     groups: dict[str, list[bool]] = defaultdict(list)
     for prompt, one in zip(prompts, inside, strict=True):
         groups[prompt.category].append(bool(one))
@@ -194,7 +196,16 @@ def _by_category(
             "inside": sum(found) if defined else None,
             "share": round(sum(found) / len(found), 6) if defined else None,
         }
-        for category, found in groups.items()
+        for category, found in ((name, groups[name]) for name in _ordered(groups, CATEGORIES))
+    ]
+
+
+def _ordered(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return names once each in the benchmark's order, so that pages and colours compare."""
+    found, first = dict.fromkeys(names), dict.fromkeys(known)
+    return [
+        *(name for name in first if name in found),
+        *(name for name in found if name not in first),
     ]
 
 
@@ -239,7 +250,7 @@ def _picture(
         for one in prompts
     ]
     groups = [Group(f"{check.corpus} captions", plane[len(own) :], muted=True)]
-    for name in dict.fromkeys(dimensions):
+    for name in _ordered(dimensions, [cell.dimension for cell in CATEGORIES.values()]):
         rows = [at for at, one in enumerate(dimensions) if one == name]
         groups.append(Group(name, plane[rows]))
     note = (

@@ -171,6 +171,7 @@ def ood_report(check: OodCheck, figures: Sequence[Figure], seed: int) -> DraftRe
     """Return the report of a run that checks prompts against a corpus only."""
     return DraftReport(
         benchmark="t2mbench",
+        audit=True,
         seed=seed,
         settings={"embedding": check.embedding, "corpus": check.corpus},
         asked=check.prompts_in_corpus.n_points,
@@ -233,7 +234,7 @@ def _tables(read: TargetDraft | None, check: OodCheck | None) -> dict[str, list[
     if read is not None and read.counts:
         tables["targets"] = read.counts
     if check is not None:
-        tables["ood"] = [
+        tables["out_of_distribution"] = [
             {
                 "what": what,
                 "share": one.share,
@@ -248,9 +249,9 @@ def _tables(read: TargetDraft | None, check: OodCheck | None) -> dict[str, list[
                 ("captions in the prompts' manifold", check.corpus_in_prompts),
             )
         ]
-        tables["ood_by_category"] = check.by_category
+        tables["overlap_by_category"] = check.by_category
         if check.overlapping:
-            tables["ood_overlapping"] = check.overlapping
+            tables["overlapping_prompts"] = check.overlapping
     return tables
 
 

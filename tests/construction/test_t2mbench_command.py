@@ -177,7 +177,7 @@ def test_overlap_with_a_corpus_of_the_workspace_and_with_stored_vectors(ws, tmp_
         run("draft", "t2mbench", "--categories", "balance", "--limit", "3",
             "--ood-corpus", several[0].clip.corpus, "--json")
     )  # fmt: skip
-    assert [row["what"] for row in told["tables"]["ood"]] == [
+    assert [row["what"] for row in told["tables"]["out_of_distribution"]] == [
         "prompts in the captions' manifold", "captions in the prompts' manifold",
     ]  # fmt: skip
     folder = ws.results_dir / "draft-t2mbench"

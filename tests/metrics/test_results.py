@@ -107,6 +107,14 @@ def test_the_page_escapes_and_names_what_was_dropped() -> None:
         assert told in page
 
 
+def test_the_page_tells_numbers_from_yes_and_no() -> None:
+    made = result()
+    made = made.model_copy(update={"configuration": {"seed": 0, "repeats": 1, "strict": False}})
+    page = render_html(made)
+    for name, told in (("seed", "0"), ("repeats", "1"), ("strict", "no")):
+        assert f'<th scope="row">{name}</th><td>{told}</td>' in page
+
+
 def test_all_files_are_written(tmp_path: Path) -> None:
     drawn = Figure(name="bars", title="Bars", svg=grouped_bars({"g": {"s": Cell(value=1.0)}}))
     page = write_result(result(figures=(drawn,)), tmp_path / "out")
