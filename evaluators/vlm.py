@@ -17,7 +17,7 @@ from benchmarks.items import Frozen
 from corpus.motion import Motion
 from corpus.problems import InputError
 from evaluators.protocol import Choice
-from llm.ask import LanguageModel, Progress
+from llm.ask import Event, LanguageModel, Progress
 from llm.media import Media, encode_frame, picture
 from llm.outcome import Reply
 from llm.prompts import load_prompt
@@ -113,9 +113,19 @@ class VlmJudge:
             drawn.
 
         Raises:
-            InputError: As ``LanguageModel.ask_many``.
+            InputError: As ``LanguageModel.ask_many``, or the run stopped before all was answered:
+                by its budget, or since the endpoint is down or refuses. A choice that was never
+                asked for is no tie.
             ValueError: The sequences are not equally long.
         """
+        stops: list[str] = []
+
+        def told(event: Event) -> None:
+            if event.kind == "stopped":
+                stops.append(event.detail)
+            if self._progress is not None:
+                self._progress(event)
+
         pictures: dict[str, Media | None] = {}
         requests: list[Request] = []
         asked: list[list[bool]] = []
@@ -133,7 +143,14 @@ class VlmJudge:
                 prompt = self._prompt.render({"a": a, "b": b})
                 name = item or motion.source or mark[:12]
                 requests.append(Request(id=name, prompt=prompt, media=(shown,) if shown else ()))
-        self.replies = self._model.ask_many(requests, CaptionChoice, self._progress)
+        self.replies = self._model.ask_many(requests, CaptionChoice, told)
+        unanswered = sum(reply.outcome == "error" for reply in self.replies)
+        if stops and unanswered:
+            raise InputError(
+                f"{self.name}: {unanswered} of {len(requests)} questions are without an answer: "
+                f"{stops[0]}; answers are kept in the workspace's llm-cache, so the same command "
+                "goes on there"
+            )
         answers = iter(self.replies)
         return [
             _choice([_one_answer(next(answers), swapped=turn) for turn in orders])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evaluators.builtin import BuiltinEvaluator
     from evaluators.protocol import ForcedChoiceModel, Scorer
     from evaluators.source import MotionLibrary
+    from llm.budget import Budget
     from motionjury.workspace import Workspace
 
 BUILTIN = "builtin"
@@ -48,6 +49,7 @@ def open_models(
     trust: bool = False,
     device: str = "auto",
     workspace: Path | None = None,
+    budget: Budget | None = None,
 ) -> list[NamedModel]:
     """Open the models that ``--model`` names.
 
@@ -59,6 +61,7 @@ def open_models(
         trust: Whether Python objects in its checkpoints may be loaded.
         device: ``auto``, ``cpu`` or a GPU.
         workspace: Whose ``[llm]`` table says where a vision-language model is.
+        budget: The most each vision-language model may use; None is no limit.
 
     Raises:
         InputError: An unknown model, files that are missing or of another model, or files and
@@ -88,7 +91,9 @@ def open_models(
         if name == VLM:
             from motionjury.vlm import open_vlm
 
-            opened.append(NamedModel("choices", open_vlm(path or None, _workspace(workspace))))
+            opened.append(
+                NamedModel("choices", open_vlm(path or None, _workspace(workspace), budget=budget))
+            )
             continue
         from evaluators.registry import MODELS, open_model
 

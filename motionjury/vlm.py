@@ -10,19 +10,23 @@ from corpus.problems import InputError
 if TYPE_CHECKING:
     from evaluators.vlm import VlmJudge
     from llm.ask import Event
+    from llm.budget import Budget
     from motionjury.workspace import Workspace
 
 STAGE = "score"
 """Stage whose settings, ``[llm.stages.score]``, come before ``[llm]``."""
 
 
-def open_vlm(model: str | None, workspace: Workspace | None, seed: int = 0) -> VlmJudge:
+def open_vlm(
+    model: str | None, workspace: Workspace | None, seed: int = 0, budget: Budget | None = None
+) -> VlmJudge:
     """Open a vision-language model; its answers are kept in the workspace's ``llm-cache``.
 
     Args:
         model: Name of the model as the endpoint knows it; None for the table's.
         workspace: Whose ``[llm]`` table names the endpoint; None leaves the environment.
         seed: Seed of the order of the captions.
+        budget: The most it may use; None is no limit.
 
     Raises:
         InputError: No endpoint or model is named, or an unknown setting.
@@ -42,7 +46,7 @@ def open_vlm(model: str | None, workspace: Workspace | None, seed: int = 0) -> V
             "workspace.toml, or OPENAI_BASE_URL or OPENAI_API_KEY and --model vlm=NAME"
         )
     cache = None if workspace is None else ResponseCache(workspace.root / "llm-cache")
-    return VlmJudge(LanguageModel(settings, cache), seed=seed, progress=_told)
+    return VlmJudge(LanguageModel(settings, cache, budget), seed=seed, progress=_told)
 
 
 def _told(event: Event) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from corpus.problems import InputError
+from motionjury.commands.drafting import MaxCallsOption, MaxUsdOption
 from motionjury.commands.score_selfcheck import (
     DeviceOption,
     FileOption,
@@ -22,6 +23,7 @@ from motionjury.options import JsonOption, WorkspaceOption, print_json
 from motionjury.writing import write_text
 
 if TYPE_CHECKING:
+    from llm.budget import Budget
     from metrics.results import Result, Source
     from metrics.stride import Ties
     from metrics.stride_scoring import StrideTask
@@ -54,6 +56,8 @@ def stride_command(
     option: ModelOptionOption = None,
     trust: TrustOption = False,
     device: DeviceOption = "auto",
+    max_usd: MaxUsdOption = None,
+    max_calls: MaxCallsOption = None,
     motions: Annotated[
         Path | None,
         typer.Option(help="Motions of the release.", show_default="those of the workspace"),
@@ -122,7 +126,13 @@ def stride_command(
         models = [run.from_file(*_named(path)) for path in scores or ()]
         if model:
             opened = open_models(
-                model, file, option, trust=trust, device=device, workspace=workspace
+                model,
+                file,
+                option,
+                trust=trust,
+                device=device,
+                workspace=workspace,
+                budget=_budget(model, max_usd, max_calls),
             )
             library = motion_library(
                 (task.key.motion_id for task in tasks or ()),
@@ -151,6 +161,16 @@ def stride_command(
         print_json(stride_json(models, record))
         return
     print_stride(models, record, page)
+
+
+def _budget(model: Sequence[str], usd: float | None, calls: int | None) -> Budget | None:
+    from llm.budget import Budget
+
+    if usd is None and calls is None:
+        return None
+    if not any(name.partition("=")[0] == "vlm" for name in model):
+        raise InputError("--max-usd and --max-calls: expected --model vlm, which alone asks")
+    return Budget(usd=usd, calls=calls)
 
 
 def _named(text: str) -> tuple[str, Path]:

@@ -150,6 +150,21 @@ def test_a_vision_language_model_chooses(monkeypatch, tmp_path: Path, release: P
     assert {cell["acc"] for cell in found["cells"]} <= {0.0, 0.25, 0.5, 0.75, 1.0}
 
 
+def test_a_vision_language_model_keeps_to_its_budget(
+    monkeypatch, tmp_path: Path, release: Path
+) -> None:
+    with FakeEndpoint(truthful) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        words = (release, "--model", "vlm=seer", "--controls", "1", "--max-calls")
+        with pytest.raises(InputError, match=r"seer: \d+ of \d+ questions are without an answer"):
+            stride(*words, "2")
+        assert len(server.got) == 2
+        with pytest.raises(InputError, match="--max-usd and --max-calls: expected --model vlm"):
+            stride(release, "--model", "builtin", "--max-usd", "1")
+        assert stride(*words, "100")["n_kept"] == 16
+
+
 def test_a_vision_language_model_without_an_endpoint_is_refused() -> None:
     with pytest.raises(InputError, match="no endpoint or model is named"):
         open_vlm("seer", None)
