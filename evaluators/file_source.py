@@ -84,8 +84,8 @@ def read_pair_scores(path: Path, name: str, higher_is_better: bool | None) -> Fi
     """Read scores of pairs: an NPZ matrix, or a table with one pair a row.
 
     Args:
-        path: ``.npz`` as ``evaluators.scores`` reads it, ``text_motion`` not needed, or CSV, TSV or Parquet with ``text_id``,
-            ``motion_id``, ``score``; the table need not have all pairs.
+        path: ``.npz`` as ``evaluators.scores`` reads it, though ``text_motion`` is not needed; or
+            CSV, TSV or Parquet with ``text_id``, ``motion_id``, ``score``, not for all pairs.
         name: Name in tables.
         higher_is_better: What the user said; None where nothing.
 

@@ -137,7 +137,7 @@ def read_labels(
         )
     owners = member(path, archive, "text_motion")
     if not owned:
-        text_motion = np.full(texts, -1, dtype=np.int64)
+        text_motion: IntArray = np.full(texts, -1, dtype=np.int64)
     elif owners is not None:
         words = _words(owners, "text_motion", texts, file)
         text_motion = own_motions(words, ids[1], file)

@@ -25,6 +25,7 @@ def score_with_model(
     *,
     motions: Path | None,
     corpus: str | None,
+    fps: float | None = None,
     systems: Sequence[str],
     captions: str,
     workspace: Path | None,
@@ -38,6 +39,7 @@ def score_with_model(
         configuration: Further options, for the result.
         motions: Ground truth with captions; the workspace's where None.
         corpus: Only this corpus of the workspace, or its name in ``motions``.
+        fps: Frames a second of files in folders that store none.
         systems: ``NAME=FOLDER`` of generated motions; none scores the interventions.
         captions: Which caption a replication uses.
         workspace: The workspace, where there is one.
@@ -58,9 +60,9 @@ def score_with_model(
     from motionjury.models import cache_folder, open_models
 
     rule = one_of(captions, CAPTION_RULES, "--captions")
-    generated = _systems(systems)
+    generated = _systems(systems, fps)
     clips, place = known_clips(corpus, workspace) if motions is None else (
-        folder_clips(motions, corpus), motions.name
+        folder_clips(motions, corpus, fps=fps), motions.name
     )  # fmt: skip
     told = [clip for clip in clips if clip.captions]
     if len(told) < settings.pool:
@@ -126,7 +128,7 @@ def score_with_model(
     return result, suites
 
 
-def _systems(named: Sequence[str]) -> dict[str, list[ScoredClip]]:
+def _systems(named: Sequence[str], fps: float | None) -> dict[str, list[ScoredClip]]:
     found: dict[str, list[ScoredClip]] = {}
     for entry in named:
         name, sign, folder = entry.partition("=")
@@ -134,7 +136,7 @@ def _systems(named: Sequence[str]) -> dict[str, list[ScoredClip]]:
             raise InputError(f"--system: expected NAME=FOLDER, got {entry}")
         if name in found:
             raise InputError(f"--system: {name} is given twice")
-        found[name] = folder_clips(Path(folder))
+        found[name] = folder_clips(Path(folder), fps=fps)
     return found
 
 
@@ -176,6 +178,11 @@ def _generated(
         )
     moving = source.embed_motions([f"{name}/{made.id}" for _, made in pairs])
     usable = np.flatnonzero(np.isfinite(moving).all(axis=1))
+    if len(usable) < settings.pool:
+        raise InputError(
+            f"--system {name}: {len(usable)} usable motions are fewer than a pool of "
+            f"{settings.pool} (--pool says its size)"
+        )
     told = [made.captions or clip.captions for clip, made in pairs]
     texts = [told[place] for place in usable]
     real = source.embed_motions([clip.id for clip in clips])

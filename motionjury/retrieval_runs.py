@@ -25,6 +25,7 @@ def model_pools(
     *,
     motions: Path | None,
     corpus: str | None,
+    fps: float | None = None,
     workspace: Path | None,
     opening: dict[str, Any],
 ) -> list[tuple[str, Pool, Source, tuple[Dropped, ...]]]:
@@ -34,6 +35,7 @@ def model_pools(
         models: As ``--model`` names them.
         motions: Motions with captions; the workspace's, else the demo corpus, where None.
         corpus: Only this corpus of the workspace, or its name in ``motions``.
+        fps: Frames a second of files in ``motions`` that store none.
         workspace: The workspace, where there is one.
         opening: What ``motionjury.models.open_models`` takes beside the names.
 
@@ -53,7 +55,7 @@ def model_pools(
     clips, _place = (
         known_clips(corpus, workspace)
         if motions is None
-        else (folder_clips(motions, corpus), motions.name)
+        else (folder_clips(motions, corpus, fps=fps), motions.name)
     )
     told = [clip for clip in clips if clip.captions]
     if not told:

@@ -34,21 +34,27 @@ class ScoredClip(NamedTuple):
         return self.id.rpartition(":")[2]
 
 
-def folder_clips(path: Path, corpus: str | None = None) -> list[ScoredClip]:
+def folder_clips(
+    path: Path, corpus: str | None = None, *, fps: float | None = None
+) -> list[ScoredClip]:
     """Read the clips of a file or folder; refused ones are told on stderr.
 
     Args:
         path: What ``corpus import`` reads.
         corpus: First part of the ids; by default the format.
+        fps: Frames a second of files that store none, such as plain arrays.
 
     Raises:
-        InputError: Nothing there can be read.
+        InputError: Nothing there can be read, or a frame rate that is none.
     """
+    from corpus.formats.source import ReadOptions
     from corpus.reading import read_path
     from motionjury.options import bar, print_problems
 
+    if fps is not None and not 0 < fps <= 1000:
+        raise InputError(f"--fps: expected a number in (0, 1000], got {fps:g}")
     with bar(f"{path.name}: motions") as told:
-        reading = read_path(path, corpus=corpus, progress=told)
+        reading = read_path(path, ReadOptions(fps=fps), corpus=corpus, progress=told)
     print_problems(reading.problems)
     if not reading.clips:
         raise InputError("no motion could be read", file=str(path))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motionjury.commands.score_retrieval import OutOption
+from motionjury.commands.score_retrieval import FpsOption, OutOption
 from motionjury.commands.score_selfcheck import (
     DeviceOption,
     FileOption,
@@ -53,6 +53,7 @@ def generation_command(
         ),
     ] = None,
     corpus: Annotated[str | None, typer.Option(help="Only this corpus of the workspace.")] = None,
+    fps: FpsOption = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,8 +106,8 @@ def generation_command(
     if model is None:
         if text is None or motion is None:
             raise InputError("expected --text and --motion, or --model")
-        if system or motions:
-            raise InputError("--motions and --system: need a --model that embeds them")
+        if system or motions or fps is not None:
+            raise InputError("--motions, --system and --fps: need a --model that embeds them")
         given = {
             "text embeddings": text,
             "motion embeddings": motion,
@@ -126,6 +127,7 @@ def generation_command(
             configuration,
             motions=motions,
             corpus=corpus,
+            fps=fps,
             systems=system or (),
             captions=captions,
             workspace=workspace,

@@ -32,6 +32,12 @@ DirectionOption = Annotated[
 ]
 """The option of every command that reads scores."""
 
+FpsOption = Annotated[
+    float | None,
+    typer.Option(help="Frames a second of motion files that store none, e.g. 20 for .npy joints."),
+]
+"""The option of every command that reads folders of motions."""
+
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="Folder for result.json, CSV, LaTeX, figures, report.html."),
@@ -70,6 +76,7 @@ def retrieval_command(
     corpus: Annotated[
         str | None, typer.Option(help="Only this corpus of the workspace, for --model.")
     ] = None,
+    fps: FpsOption = None,
     names: Annotated[
         list[str] | None,
         typer.Option(
@@ -158,7 +165,7 @@ def retrieval_command(
 
         opening = {"file": file, "option": option, "trust": trust, "device": _torch_device(device)}
         for name, pool, about, refused in model_pools(
-            model, motions=motions, corpus=corpus, workspace=workspace, opening=opening
+            model, motions=motions, corpus=corpus, fps=fps, workspace=workspace, opening=opening
         ):
             pools.append((name, pool, refused))
             sources.append(about)

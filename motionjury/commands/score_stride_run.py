@@ -125,7 +125,7 @@ class StrideRun:
         kind: Kind = "evaluator",
         file: Path | None = None,
     ) -> StrideModel:
-        from metrics.results import Source, file_source
+        from metrics.results import Dropped, Source, file_source
         from metrics.stride_cells import score_stride
         from metrics.stride_grid import audit_mirrors, score_grids
         from metrics.stride_scoring import score_items
@@ -134,6 +134,12 @@ class StrideRun:
         tasks = self.tasks or []
         scored = score_items(tasks, source, count=self.controls, seed=self.seed, ties=self.ties)
         grids = score_grids(tasks, source) if mirrored else None
+        dropped = scored.dropped
+        if grids is not None:
+            pairs = sum(key.axis == "mirror_reflection" for key in scored.given.keys)
+            if lost := pairs - len(grids.item_ids):
+                why = "the model refused the mirror image"
+                dropped = (*dropped, Dropped(what="mirror pairs", n=lost, reason=why))
         return StrideModel(
             name=source.name,
             kind=kind,
@@ -155,7 +161,7 @@ class StrideRun:
                 if file is not None
                 else Source(name=source.name, role="model", sha256=source.fingerprint),
             ),
-            dropped=scored.dropped,
+            dropped=dropped,
         )
 
     def _kind(self, name: str) -> Kind:

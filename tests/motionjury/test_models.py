@@ -25,6 +25,8 @@ from tests.metrics import stride_release
 OWN = '''
 import numpy as np
 
+from corpus.problems import InputError
+
 
 class Sides:
     """Scores a text that names the side of the hand or foot that moves more."""
@@ -54,6 +56,22 @@ def two_things():
     model = Sides()
     model.choose = lambda *_: []
     return model
+
+
+class OneSided(Sides):
+    """Takes no mirror image of a motion it knows."""
+
+    name, fingerprint = "OneSided", "one-sided/1"
+
+    def __init__(self):
+        self.known = set()
+
+    def score(self, texts, motions):
+        for motion in motions:
+            if motion.mirrored().content_hash() in self.known:
+                raise InputError("a mirror image")
+            self.known.add(motion.content_hash())
+        return super().score(texts, motions)
 
 
 class Vectors:
@@ -138,6 +156,15 @@ def test_a_model_of_ones_own_that_knows_sides_wins(tmp_path: Path, release: Path
     cells = {cell["axis"]: cell for cell in found["cells"]}
     assert cells["mirror_reflection"]["acc"] == 1.0
     assert cells["mirror_reflection"]["delta"] == 1.0
+
+
+def test_mirror_images_that_a_model_refuses_are_counted(tmp_path: Path, release: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    found = stride(release, "--model", "own=mine.py:OneSided", "--controls", "2")
+    mirrored = next(c["n"] for c in found["cells"] if c["axis"] == "mirror_reflection")
+    lost = [row for row in found["dropped"] if row["what"] == "OneSided: mirror pairs"]
+    assert [row["n"] for row in lost] == [mirrored]
+    assert found["mirror"] == []
 
 
 def test_a_vision_language_model_chooses(monkeypatch, tmp_path: Path, release: Path) -> None:

@@ -11,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus.problems import InputError
-from corpus.synthetic import write_demo_corpus
+from corpus.synthetic import demo_corpus, write_demo_corpus
 from corpus.synthetic.script import scenes
 from motionjury.cli import cli
+from motionjury.scored_clips import folder_clips
 
 MOTIONS = 40
 
@@ -210,6 +211,32 @@ def test_rows_that_belong_to_different_clips_are_refused(tmp_path: Path) -> None
     np.savez(tmp_path / "m.npz", embeddings=array, ids=ids[::-1])
     with pytest.raises(InputError, match="row 0: text 'm0#0' stands beside motion 'm39'"):
         run("score", "generation", "--text", tmp_path / "t.npz", "--motion", tmp_path / "m.npz")
+
+
+def test_plain_joints_of_a_generator_need_a_frame_rate(tmp_path: Path) -> None:
+    np.save(tmp_path / "0001.npy", demo_corpus()[0].motion.positions[:20])
+    with pytest.raises(InputError, match="no motion could be read"):
+        folder_clips(tmp_path)
+    with pytest.raises(InputError, match=r"--fps: expected a number in \(0, 1000\], got 0"):
+        folder_clips(tmp_path, fps=0)
+    (found,) = folder_clips(tmp_path, fps=20)
+    assert found.tail == "0001"
+    assert found.read().fps == 20
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--pool", 200], "motions with a caption are fewer than a pool of 200"),
+        (["--system", "A"], "--system: expected NAME=FOLDER, got A"),
+    ],
+)
+def test_what_cannot_run_is_said_before_the_model_is_opened(
+    words: list[Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        run("score", "generation", "--model", "builtin=not-there.npz", *words)
 
 
 @pytest.fixture
