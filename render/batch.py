@@ -29,6 +29,7 @@ ATTEMPTS = 3
 """How often a clip is tried when the process that draws it dies."""
 STALE = 3600.0
 """Seconds after which an unfinished file belongs to no one any more (ours)."""
+_IDLE_S = 20
 
 
 class RenderJob(NamedTuple):
@@ -145,7 +146,10 @@ def _on_processes(jobs: Sequence[RenderJob], workers: int) -> Iterator[Rendered]
                 yield delayed(_numbered)(number, job)
 
         try:
-            with parallel_config(backend="loky", inner_max_num_threads=1):
+            # A page that is served after rendering does not keep idle processes for minutes.
+            with parallel_config(
+                backend="loky", inner_max_num_threads=1, idle_worker_timeout=_IDLE_S
+            ):
                 parallel = Parallel(
                     n_jobs=workers,
                     batch_size=1,
