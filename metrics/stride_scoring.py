@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +78,6 @@ def draw_controls(
     *,
     count: int = CONTROLS,
     seed: int = 0,
-    usable: Callable[[str], bool] = lambda _: True,
 ) -> list[Control]:
     """Draw unrelated motions: other motions of the same corpus and axis (STRIDE D.2).
 
@@ -88,7 +87,6 @@ def draw_controls(
         tasks: All items.
         count: Motions an item, fewer where the cell has no more.
         seed: Seed of the draw.
-        usable: Whether a motion may be drawn.
 
     Returns:
         Controls item by item; an item alone in its cell has none.
@@ -96,18 +94,16 @@ def draw_controls(
     cells: dict[tuple[str, str], list[str]] = {}
     for task in tasks:
         cells.setdefault((task.key.corpus, task.key.axis), []).append(task.key.motion_id)
-    motions = {
-        cell: [m for m in sorted(set(members)) if usable(m)] for cell, members in cells.items()
-    }
+    motions = {cell: sorted(set(members)) for cell, members in cells.items()}
     places = {cell: {m: k for k, m in enumerate(found)} for cell, found in motions.items()}
     drawn = []
     for item, task in enumerate(tasks):
         cell = (task.key.corpus, task.key.axis)
-        own = places[cell].get(task.key.motion_id)
-        others = len(motions[cell]) - (own is not None)
+        own = places[cell][task.key.motion_id]
+        others = len(motions[cell]) - 1
         rng = np.random.default_rng(int(content_hash([seed, task.item_id], 16), 16))
         for draw, at in enumerate(rng.permutation(others)[:count]):
-            place = int(at) + (own is not None and at >= own)
+            place = int(at) + int(at >= own)
             drawn.append(Control(item, draw, motions[cell][place]))
     return drawn
 

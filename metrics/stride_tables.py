@@ -101,6 +101,10 @@ def _macro(model: StrideModel, corpus: str) -> Cell | None:
     return None
 
 
+def _row(corpus: str, model: StrideModel, cells: dict[str, Cell]) -> Row:
+    return Row(labels={"Corpus": corpus, "Model": model.name}, cells=cells, block=corpus)
+
+
 def _rows(
     models: Sequence[StrideModel], columns: Sequence[Column], macro: bool = True
 ) -> tuple[Row, ...]:
@@ -120,9 +124,7 @@ def _rows(
                 )
                 if known is not None:
                     cells[column.name] = known
-            rows.append(
-                Row(labels={"Corpus": corpus, "Model": model.name}, cells=cells, block=corpus)
-            )
+            rows.append(_row(corpus, model, cells))
     return tuple(rows)
 
 
@@ -222,9 +224,7 @@ def _gap_table(models: Sequence[StrideModel]) -> ResultTable:
                 for axis, gap in block.gaps.items():
                     extra: dict[str, Any] = {} if gap is None else {"ci": block.ci[f"gap.{axis}"]}
                     cells[axis] = cell(gap, block.reasons.get(f"gap.{axis}", ""), **extra)
-                rows.append(
-                    Row(labels={"Corpus": corpus, "Model": model.name}, cells=cells, block=corpus)
-                )
+                rows.append(_row(corpus, model, cells))
     return ResultTable(
         name="stride_gap",
         title="Gap between structure and content",
@@ -263,9 +263,7 @@ def _rates_table(models: Sequence[StrideModel]) -> ResultTable:
                 for name, _ in shown
             }
             if found:
-                rows.append(
-                    Row(labels={"Corpus": corpus, "Model": model.name}, cells=cells, block=corpus)
-                )
+                rows.append(_row(corpus, model, cells))
     return ResultTable(
         name="stride_ties",
         title="Ties and edits the model cannot see",
@@ -286,11 +284,7 @@ def _mirror_table(models: Sequence[StrideModel]) -> ResultTable:
         Column(name="motion_mirrored", title="c mirrored", decimals=3, spanner="motion side, by"),
     )
     rows = [
-        Row(
-            labels={"Corpus": audit.corpus, "Model": model.name},
-            cells={c.name: cell(getattr(audit, c.name), n=audit.n) for c in columns},
-            block=audit.corpus,
-        )
+        _row(corpus, model, {c.name: cell(getattr(audit, c.name), n=audit.n) for c in columns})
         for corpus in corpora_of(models)
         for model in models
         for audit in model.audits

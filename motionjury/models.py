@@ -154,6 +154,7 @@ def motion_library(
     *,
     motions: Path | None = None,
     corpus: str | None = None,
+    fps: float | None = None,
     workspace: Path | None = None,
 ) -> MotionLibrary:
     """Find the motions of a release.
@@ -162,6 +163,7 @@ def motion_library(
         motion_ids: Ids that are wanted.
         motions: File or folder to read them from; read as ``corpus import`` reads it.
         corpus: Name of the corpus there, the first part of the ids; by default its format.
+        fps: Frames a second of files there that store none.
         workspace: Workspace that knows them, when no folder is named; else the nearest one upward.
 
     Returns:
@@ -176,7 +178,7 @@ def motion_library(
     known: dict[str, tuple[str, Callable[[], Any]]] = {}
     place = ""
     if motions is not None:
-        known, place = _from_folder(motions, corpus, wanted), str(motions)
+        known, place = _from_folder(motions, corpus, fps, wanted), str(motions)
     else:
         opened = _workspace(workspace)
         if opened is not None:
@@ -226,13 +228,14 @@ def _from_workspace(
 
 
 def _from_folder(
-    path: Path, corpus: str | None, wanted: set[str]
+    path: Path, corpus: str | None, fps: float | None, wanted: set[str]
 ) -> dict[str, tuple[str, Callable[[], Any]]]:
-    from corpus.reading import read_path
-    from motionjury.options import bar
+    from motionjury.options import print_problems
+    from motionjury.scored_clips import read_folder
 
-    with bar("motions") as told:
-        reading = read_path(path, corpus=corpus, progress=told)
+    reading = read_folder(path, corpus, fps)
+    if wanted - {clip.id for clip in reading.clips}:
+        print_problems(reading.problems)
     return _readers([clip for clip in reading.clips if clip.id in wanted], Path.cwd())
 
 

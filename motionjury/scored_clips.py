@@ -11,6 +11,7 @@ from corpus.problems import InputError
 
 if TYPE_CHECKING:
     from corpus.clips import Caption, Clip
+    from corpus.reading import Reading
     from evaluators.source import MotionLibrary
 
 
@@ -34,10 +35,8 @@ class ScoredClip(NamedTuple):
         return self.id.rpartition(":")[2]
 
 
-def folder_clips(
-    path: Path, corpus: str | None = None, *, fps: float | None = None
-) -> list[ScoredClip]:
-    """Read the clips of a file or folder; refused ones are told on stderr.
+def read_folder(path: Path, corpus: str | None = None, fps: float | None = None) -> Reading:
+    """Read the clips of a file or folder with a bar.
 
     Args:
         path: What ``corpus import`` reads.
@@ -45,16 +44,34 @@ def folder_clips(
         fps: Frames a second of files that store none, such as plain arrays.
 
     Raises:
-        InputError: Nothing there can be read, or a frame rate that is none.
+        InputError: There is nothing at ``path``, or a frame rate that is none.
     """
     from corpus.formats.source import ReadOptions
     from corpus.reading import read_path
-    from motionjury.options import bar, print_problems
+    from motionjury.options import bar
 
     if fps is not None and not 0 < fps <= 1000:
         raise InputError(f"--fps: expected a number in (0, 1000], got {fps:g}")
     with bar(f"{path.name}: motions") as told:
-        reading = read_path(path, ReadOptions(fps=fps), corpus=corpus, progress=told)
+        return read_path(path, ReadOptions(fps=fps), corpus=corpus, progress=told)
+
+
+def folder_clips(
+    path: Path, corpus: str | None = None, *, fps: float | None = None
+) -> list[ScoredClip]:
+    """Read the clips of a file or folder; refused ones are told on stderr.
+
+    Args:
+        path: As for ``read_folder``.
+        corpus: As for ``read_folder``.
+        fps: As for ``read_folder``.
+
+    Raises:
+        InputError: Nothing there can be read.
+    """
+    from motionjury.options import print_problems
+
+    reading = read_folder(path, corpus, fps)
     print_problems(reading.problems)
     if not reading.clips:
         raise InputError("no motion could be read", file=str(path))

@@ -12,6 +12,7 @@ import typer
 
 from corpus.problems import InputError
 from motionjury.commands.drafting import MaxCallsOption, MaxUsdOption
+from motionjury.commands.score_retrieval import FpsOption
 from motionjury.commands.score_selfcheck import (
     DeviceOption,
     FileOption,
@@ -66,6 +67,7 @@ def stride_command(
         str | None,
         typer.Option(help="Name of the corpus in --motions, first part of the ids."),
     ] = None,
+    fps: FpsOption = None,
     pairs: Annotated[
         Path | None,
         typer.Option(help="Write the pairs to score, with unrelated motions, and leave."),
@@ -138,6 +140,7 @@ def stride_command(
                 (task.key.motion_id for task in tasks or ()),
                 motions=motions,
                 corpus=corpus,
+                fps=fps,
                 workspace=workspace,
             )
             models += run.from_models(opened, library, cache_folder(workspace))

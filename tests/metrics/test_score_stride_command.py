@@ -275,6 +275,16 @@ def test_motions_that_are_nowhere_are_named(tmp_path, demo):
         motion_library(["arrays:x", "arrays:y", "arrays:z"], motions=tmp_path / "x.npz")
 
 
+def test_plain_joints_need_a_frame_rate(tmp_path, demo, capsys):
+    np.save(tmp_path / "x.npy", demo[0].motion.positions[:20])
+    with pytest.raises(InputError, match="1 of 1 motions are not there"):
+        motion_library(["arrays:x"], motions=tmp_path / "x.npy")
+    assert "say it with --fps" in capsys.readouterr().err
+    assert (
+        motion_library(["arrays:x"], motions=tmp_path / "x.npy", fps=20).load("arrays:x").fps == 20
+    )
+
+
 def test_motions_are_read_from_a_folder_a_workspace_or_made_anew(tmp_path, demo):
     made = demo[0]
     save(made.motion, tmp_path / "x.npz")
