@@ -29,30 +29,30 @@ _SWELLS = 4
 """Times its own size a checkpoint may hold: torch packs nothing (ours)."""
 _DEEPEST, _MOST = 16, 100_000
 """Dictionaries in one another and entries in all that a checkpoint may have (ours)."""
+_NESTS = ("state_dict", "model_state_dict", "eval_model", "net")
+"""Keys under which releases keep the state dictionary; the first that is there is entered."""
 _WRAPPERS = ("module.", "_orig_mod.")
 """What training on several GPUs or a compiler puts before every key."""
 
 
-def read_weights(
-    path: Path, *, within: tuple[str, ...] = ("state_dict",), trust: bool = False
-) -> Weights:
+def read_weights(path: Path, *, trust: bool = False) -> Weights:
     """Read the tensors of a checkpoint file.
 
     Args:
         path: ``.safetensors``, or anything ``torch.save`` wrote.
-        within: Keys that may hold the state dictionary; the first that is there is entered.
         trust: Load Python objects too, running what the file says; only for files whose maker the
             user trusts.
 
     Returns:
-        All tensors; nested dictionaries give dotted keys. A ``module.`` that stands before every
+        All tensors, those of the state dictionary alone where it stands under a key of its own;
+        nested dictionaries give dotted keys. A ``module.`` that stands before every
         key of a dictionary, as training on several GPUs leaves it, is taken off.
 
     Raises:
         InputError: No such file, no checkpoint, Python objects in it without ``trust``, no tensor.
     """
     content = read_checkpoint(path, trust=trust)
-    for key in within:
+    for key in _NESTS:
         if isinstance(content, Mapping) and isinstance(content.get(key), Mapping):
             content = content[key]
             break

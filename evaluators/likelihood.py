@@ -89,13 +89,15 @@ def causal(
 
 
 def _mean_log_probability(logits: Any, labels: Any) -> Any:
+    """Return (n,); row by row, for a vocabulary may have 256,000 tokens and a prompt counts not."""
     import torch
 
-    counted = labels != IGNORED
-    chosen = torch.log_softmax(logits.float(), dim=-1).gather(-1, labels.clamp(min=0)[..., None])[
-        ..., 0
-    ]
-    return (chosen * counted).sum(dim=1) / counted.sum(dim=1)
+    found = []
+    for row, wanted in zip(logits, labels, strict=True):
+        counted = wanted != IGNORED
+        chosen = torch.log_softmax(row[counted].float(), dim=-1)
+        found.append(chosen.gather(-1, wanted[counted][:, None]).mean())
+    return torch.stack(found)
 
 
 def _in_batches(

@@ -18,7 +18,7 @@ from evaluators.checkpoints import fingerprint, read_array, read_weights
 from evaluators.likelihood import Pair, causal, seq2seq
 from evaluators.motion_input import body_features
 from evaluators.networks.vqvae import MotionCodes, motion_codes
-from evaluators.text.vectors import load_transformers
+from evaluators.text.vectors import load_transformers, local_tokenizer
 from evaluators.vectors import device_of
 from evaluators.weights import Weights
 
@@ -169,7 +169,7 @@ def open_mg_motionllm(files: ModelFiles) -> CaptionLikelihood:
     Raises:
         InputError: A file is missing or not what it should be, or transformers is not installed.
     """
-    weights = read_weights(files["vqvae"], within=("net",), trust=files.trust)
+    weights = read_weights(files["vqvae"], trust=files.trust)
     weights.require("T2M-GPT's VQ-VAE")
     device = device_of(files.device)
     codes, _ = motion_codes(weights.below("vqvae."))
@@ -227,9 +227,10 @@ def _t5_from(weights: Weights, folder: Path, more_tokens: int) -> tuple[Any, Any
             "the library transformers is not installed: pip install motionjury[scorers]"
         ) from error
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        tokenizer = local_tokenizer(folder)
         config = transformers.T5Config.from_pretrained(str(folder), local_files_only=True)
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    # The library raises its own exceptions, some plain ones, for files that are not its own.
+    except Exception as error:
         words = " ".join(str(error).split())[:200]
         raise InputError(f"cannot be loaded: {words}", file=str(folder)) from error
     tokenizer.add_tokens([f"<motion_id_{number}>" for number in range(more_tokens)])

@@ -256,7 +256,7 @@ def open_model(files: ModelFiles) -> Mobert:
     chunks = files.number("chunks", default)
     svr = files.get("svr")
     return Mobert(
-        read_weights(files["checkpoint"], within=("model_state_dict",), trust=files.trust),
+        read_weights(files["checkpoint"], trust=files.trust),
         read_array(files["mean"]),
         read_array(files["std"]),
         _tokenizer(files["tokenizer"]),

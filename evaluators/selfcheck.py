@@ -6,6 +6,7 @@ not our processing, so that a difference is the model's.
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,7 +81,12 @@ def read_test_set(
     """
     dropped: Counter[str] = Counter()
     ids, captions, arrays = [], [], []
-    for name in (data / "test.txt").read_text(encoding="utf-8").split():
+    split = data / "test.txt"
+    try:
+        names = split.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"expected ids in UTF-8: {error}", file=str(split)) from error
+    for name in names:
         motion, text = data / folder / f"{name}.npy", data / "texts" / f"{name}.txt"
         if not motion.is_file() or not text.is_file():
             dropped["no motion or no captions"] += 1
@@ -90,8 +96,8 @@ def read_test_set(
             dropped["no readable caption"] += 1
             continue
         try:
-            array = np.load(motion, allow_pickle=False).astype(np.float32)
-        except (OSError, ValueError, EOFError) as error:
+            array = np.array(np.load(motion, mmap_mode="r", allow_pickle=False), np.float32)
+        except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(f"expected an array: {error}", file=str(motion)) from error
         if read[0].span is not None:
             start, end = (int(seconds * FPS) for seconds in read[0].span)

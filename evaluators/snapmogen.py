@@ -237,7 +237,7 @@ def open_model(files: ModelFiles) -> SnapMoGen:
     folder = files.get("features")
     heads = files.number("heads", 4)
     return SnapMoGen(
-        read_weights(files["checkpoint"], within=("eval_model",), trust=files.trust),
+        read_weights(files["checkpoint"], trust=files.trust),
         read_array(files["mean"]),
         read_array(files["std"]),
         vectors,

@@ -259,3 +259,6 @@ def _spacy(model: str) -> Any:
         raise InputError(
             f"spaCy has no model {model}: python -m spacy download {SPACY_MODEL}"
         ) from error
+    except (ImportError, ValueError, KeyError, TypeError) as error:
+        why = " ".join(str(error).split())[:160]
+        raise InputError(f"spaCy cannot load the model {model}: {why}") from error

@@ -273,7 +273,7 @@ def load_transformers(folder: Path, model: str) -> tuple[Any, Any]:
     if not (folder / "config.json").is_file():
         raise InputError("expected a folder with config.json", file=str(folder))
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        tokenizer = local_tokenizer(folder)
         loaded, report = getattr(transformers, model).from_pretrained(
             str(folder), local_files_only=True, dtype=torch.float32, output_loading_info=True
         )
@@ -289,6 +289,15 @@ def load_transformers(folder: Path, model: str) -> tuple[Any, Any]:
             file=str(folder),
         )
     return tokenizer, loaded.eval()
+
+
+def local_tokenizer(folder: Path) -> Any:
+    """Load a tokenizer of the library transformers from a local folder; code in it is never run."""
+    import transformers
+
+    return transformers.AutoTokenizer.from_pretrained(
+        str(folder), local_files_only=True, trust_remote_code=False
+    )
 
 
 def open_vectors(

@@ -133,6 +133,7 @@ def _check(spec: ModelSpec, files: ModelFiles, data: Path | None, seed: int) -> 
         "notes": [],
     }
     if missing:
+        _refuse_anothers(spec, files)
         result["reason"] = "files are missing"
         return result
     opened = spec.opener(files)
@@ -163,6 +164,16 @@ def _check(spec: ModelSpec, files: ModelFiles, data: Path | None, seed: int) -> 
     near = abs(difference) <= spec.published.within
     result["outcome"] = "reproduced" if near else "differs"
     return result
+
+
+def _refuse_anothers(spec: ModelSpec, files: ModelFiles) -> None:
+    """Refuse a folder whose checkpoint is another model's: what is missing would mislead."""
+    from evaluators.checkpoints import read_weights
+    from evaluators.weights import SIGNATURES
+
+    checkpoint, name = files.get("checkpoint"), "TMR" if spec.name == "temos" else spec.title
+    if checkpoint is not None and name in SIGNATURES:
+        read_weights(checkpoint, trust=files.trust).require(name)
 
 
 def _print(spec: ModelSpec, result: dict[str, Any]) -> None:

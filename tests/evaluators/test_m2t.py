@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,16 @@ from evaluators.weights import Weights
 from tests.evaluators import layouts, reference
 
 VOCABULARY = 30
+
+
+class Trap:
+    """Touches a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self):
+        return (Path.touch, (self.file,))
 
 
 def table(seed: int = 0) -> torch.Tensor:
@@ -305,3 +316,21 @@ def test_the_fingerprint_follows_what_is_read_of_the_language_models_folder(tmp_
     config = tmp_path / "flan-t5-base/config.json"
     config.write_text(config.read_text().replace("gated-gelu", "gated-silu"))
     assert open_model("motiongpt", tmp_path).fingerprint != first
+
+
+def test_code_in_a_folder_of_the_hub_is_never_run(tmp_path: Path) -> None:
+    write_mg_motionllm(tmp_path)
+    folder = tmp_path / "m2t-ft-from-GSPretrained-small"
+    touched = tmp_path / "touched"
+    (folder / "evil.py").write_text(
+        f"from pathlib import Path\nPath({str(touched)!r}).touch()\nclass Evil: pass\n"
+    )
+    settings = {"tokenizer_class": "Evil", "auto_map": {"AutoTokenizer": ["evil.Evil", None]}}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    open_model("mg-motionllm", tmp_path)
+    assert not touched.exists()
+    (folder / "model.safetensors").unlink()
+    torch.save({"shared.weight": Trap(touched)}, folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        open_model("mg-motionllm", tmp_path)
+    assert not touched.exists()

@@ -36,7 +36,7 @@ def tokenizer():
 def opened(folder: Path, **more) -> tuple[Mobert, dict]:
     state = layouts.mobert(len(WORDS))
     torch.save({"model_state_dict": state, "optimizer_state_dict": {}}, folder / "best.pth")
-    weights = read_weights(folder / "best.pth", within=("model_state_dict",))
+    weights = read_weights(folder / "best.pth")
     return Mobert(weights, *layouts.statistics(), tokenizer(), **more), state
 
 

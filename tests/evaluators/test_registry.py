@@ -303,12 +303,23 @@ def test_a_malicious_checkpoint_runs_only_where_it_is_trusted(tmp_path: Path) ->
 
 def test_a_folder_of_another_model_names_both(tmp_path: Path) -> None:
     write_clam(tmp_path)
-    layouts.write_glove(tmp_path / "glove", ("a", "person"))
     write_data(tmp_path / "data")
     words = ["humanml3d", "--files", str(tmp_path), "--data", str(tmp_path / "data")]
     result = CliRunner().invoke(cli, ["score", "selfcheck", *words])
     assert isinstance(result.exception, InputError)
     assert "expected a checkpoint of HumanML3D evaluator, got one of CLaM" in str(result.exception)
+
+
+def test_a_list_or_motion_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
+    write_data(tmp_path)
+    name = (tmp_path / "test.txt").read_text().split()[0]
+    np.savez(tmp_path / "new_joint_vecs" / f"{name}.npz", a=np.zeros(3))
+    (tmp_path / f"new_joint_vecs/{name}.npz").rename(tmp_path / f"new_joint_vecs/{name}.npy")
+    with pytest.raises(InputError, match=rf"{name}\.npy: expected an array"):
+        read_test_set(tmp_path, "new_joint_vecs")
+    (tmp_path / "test.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"test\.txt: expected ids in UTF-8"):
+        read_test_set(tmp_path, "new_joint_vecs")
 
 
 def test_tmrs_heads_come_from_its_config(tmp_path: Path) -> None:
