@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from benchmarks.items import Frozen
+from corpus.caption_rows import CaptionTable, with_captions
 from corpus.clips import Caption, Clip
 from corpus.formats.registry import FORMATS, get_format, scan_path
 from corpus.formats.source import ReadOptions, Source
@@ -90,6 +91,7 @@ def read_path(
     corpus: str | None = None,
     splits: tuple[str, ...] = (),
     limit: int | None = None,
+    captions: CaptionTable | None = None,
     progress: Progress | None = None,
 ) -> Reading:
     """Read every clip of a file or folder; what cannot be read is refused, the rest goes on.
@@ -101,6 +103,7 @@ def read_path(
         corpus: Name of the corpus, the first part of each id; by default the format.
         splits: Keep only clips of these splits; all when empty.
         limit: Keep only the first so many clips.
+        captions: Captions beside those that the files hold.
         progress: Told how far it is.
 
     Raises:
@@ -108,15 +111,18 @@ def read_path(
     """
     options = options or ReadOptions()
     scan = scan_path(path, format_name)
-    wanted = [s for s in scan.sources if not splits or s.split in splits][:limit]
-    problems = list(scan.problems)
+    sources, problems = scan.sources, list(scan.problems)
+    if captions is not None:
+        sources, refused = with_captions(sources, captions, corpus)
+        problems.extend(refused)
+    wanted = [s for s in sources if not splits or s.split in splits][:limit]
     clips: list[Clip] = []
-    captions: list[Caption] = []
+    texts: list[Caption] = []
     for done, source in enumerate(wanted, 1):
         try:
             read, refused = read_source(source, options, corpus or source.format)
             clips.append(read.clip)
-            captions.extend(read.captions)
+            texts.extend(read.captions)
             problems.extend(refused)
         except InputError as error:
             problems.append(error.problem)
@@ -127,7 +133,7 @@ def read_path(
     return Reading(
         format=name,
         clips=tuple(clips),
-        captions=tuple(captions),
+        captions=tuple(texts),
         problems=tuple(problems),
         skipped=len(scan.sources) - len(wanted),
     )

@@ -94,6 +94,12 @@ def import_command(
         list[str] | None, typer.Option(help="Only clips of this split; may be repeated.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many clips.")] = None,
+    captions: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV, JSON or JSONL of clip and caption, for motions whose files hold none."
+        ),
+    ] = None,
     licence: Annotated[
         str | None,
         typer.Option(help="Licence of motions whose files state none, e.g. CC-BY-4.0."),
@@ -108,6 +114,8 @@ def import_command(
 
     Example: motionjury corpus import HumanML3D --split test
     """
+    from audit.intake import read_table
+    from corpus.caption_rows import CaptionTable
     from corpus.reading import read_path
     from motionjury.workspace import open_workspace
     from store.clips import add_clips
@@ -119,6 +127,7 @@ def import_command(
         raise InputError(f"--licence: expected a name such as CC-BY-4.0, got {licence!r}")
     opened = open_workspace(workspace)
     options = read_options(fps, up, unit)
+    table = None if captions is None else CaptionTable(str(captions), read_table(captions))
     with bar("reading") as tell:
         reading = read_path(
             path,
@@ -127,6 +136,7 @@ def import_command(
             corpus=name,
             splits=tuple(split or ()),
             limit=limit,
+            captions=table,
             progress=tell,
         )
     if not reading.clips and len(reading.problems) == 1:
@@ -165,6 +175,8 @@ def import_command(
         f"({new_captions} new) of format {reading.format}; {refused} refused, "
         f"{reading.skipped} left out"
     )
+    if not reading.captions:
+        print("no captions came with them; --captions FILE takes them from a table")
 
 
 @app.command("list")

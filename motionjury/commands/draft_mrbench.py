@@ -102,7 +102,8 @@ def mrbench(
         before = list_items(session, "mrbench")
     if not captions:
         chosen = " ".join(f"{k} {v}" for k, v in (("corpus", corpus), ("split", split)) if v)
-        raise InputError(f"no captions in the workspace {chosen}".rstrip(), file=str(ws.root))
+        reason = f"no captions in the workspace {chosen}".rstrip()
+        raise InputError(f"{reason}; `corpus import --captions` brings some", file=str(ws.root))
     settings = MrbenchSettings(
         seed=seed,
         min_per_category=min_per_category,

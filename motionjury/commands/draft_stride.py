@@ -185,7 +185,8 @@ def _captions(
     texts = [c for c in every_text if c.clip_id in known]
     if not texts:
         chosen = " ".join(f"{k} {v}" for k, v in (("corpus", corpus), ("split", split)) if v)
-        raise InputError(f"no captions in the workspace {chosen}".rstrip(), file=str(ws.root))
+        reason = f"no captions in the workspace {chosen}".rstrip()
+        raise InputError(f"{reason}; `corpus import --captions` brings some", file=str(ws.root))
     return clips, texts, every_clip, every_text
 
 
