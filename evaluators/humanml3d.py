@@ -32,6 +32,8 @@ UNIT = 4
 """Frames of a movement unit."""
 CONTACTS = 4
 """Last features of a frame, which the encoder does not see."""
+KIT_FEATURES = 251
+"""Features of a frame of KIT-ML, contacts included."""
 BATCH = 32
 """Clips encoded together (ours)."""
 
@@ -242,10 +244,17 @@ def open_model(files: ModelFiles) -> HumanML3DEvaluator:
     tagger = open_tagger(files.get("texts"), files.option("spacy"))
     kit = files.choice("corpus", "t2m", "kit") == "kit"
     weights = read_weights(files["checkpoint"], trust=files.trust)
+    mean = read_array(files["mean"])
+    if kit and mean.shape != (KIT_FEATURES,):
+        raise InputError(
+            f"--option corpus=kit: expected {KIT_FEATURES} features, the statistics have shape "
+            f"{mean.shape}; name KIT-ML's files with --file",
+            file=str(files["mean"]),
+        )
     print_ = fingerprint(files.hashed("checkpoint", "mean", "std", "glove"), {"tags": tagger.id})
     return HumanML3DEvaluator(
         weights,
-        read_array(files["mean"]),
+        mean,
         read_array(files["std"]),
         WordVectors.read(files["glove"]),
         tagger,

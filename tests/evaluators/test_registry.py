@@ -281,6 +281,8 @@ def test_a_word_that_is_no_corpus_and_a_device_that_is_none_are_refused(tmp_path
     write_humanml3d(tmp_path)
     with pytest.raises(InputError, match="--option corpus: expected one of t2m, kit, got KIT"):
         open_model("humanml3d", tmp_path, options={"corpus": "KIT"})
+    with pytest.raises(InputError, match=r"corpus=kit: expected 251 features.*\(263,\)"):
+        open_model("humanml3d", tmp_path, options={"corpus": "kit"})
     for device in ("tpu", "meta", "cuda:99"):
         with pytest.raises(InputError, match=f"--device: expected .*, got {device}"):
             open_model("humanml3d", tmp_path, device=device)
