@@ -140,12 +140,18 @@ def render_html(result: Result) -> str:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.filters["plain"] = plain_reason
     return environment.get_template(TEMPLATE).render(
         result=result,
         spans=_spans,
         picture=lambda figure: Markup(figure.svg),  # noqa: S704 - drawn and escaped by metrics.plots
         shown=_shown,
     )
+
+
+def plain_reason(reason: str) -> str:
+    """Write a reason for people; codes such as ``bias_is_1`` lose their underscores."""
+    return reason if " " in reason else reason.replace("_", " ")
 
 
 def _number(value: float, decimals: int) -> str:

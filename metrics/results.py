@@ -242,7 +242,7 @@ def write_result(result: Result, folder: Path) -> Path:
 
     Args:
         result: The record.
-        folder: Where; made if it is not there, files of an earlier run are replaced.
+        folder: Where; made if it is not there. Tables and figures of an earlier result go.
 
     Returns:
         Path of the page.
@@ -267,11 +267,28 @@ def write_result(result: Result, folder: Path) -> Path:
         texts[f"{figure.name}.svg"] = figure.svg
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in _written_before(folder) - texts.keys():
+            (folder / name).unlink(missing_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from error
     return folder / "report.html"
+
+
+def _written_before(folder: Path) -> set[str]:
+    """Return the files of the tables and figures of a result that lies in a folder."""
+    import json
+
+    try:
+        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        tables = [str(table["name"]) for table in found["tables"]]
+        figures = [str(figure["name"]) for figure in found["figures"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    names = {f"{name}.{kind}" for name in tables for kind in ("csv", "tex")}
+    names |= {f"{name}.svg" for name in figures}
+    return {name for name in names if Path(name).name == name}
 
 
 def rows_of(

@@ -9,6 +9,9 @@ from metrics.plots import grouped_bars, radar
 from metrics.results import Cell, Figure
 from metrics.stride_tables import TITLES, StrideModel, by_axis, corpora_of, number_of
 
+_CORNERS = 3
+"""A radar of fewer axes is a line."""
+
 
 def stride_figures(models: Sequence[StrideModel]) -> list[Figure]:
     """Draw the figures.
@@ -17,7 +20,8 @@ def stride_figures(models: Sequence[StrideModel]) -> list[Figure]:
         models: One or more, names unique.
 
     Returns:
-        For each corpus ``bias_CORPUS``, ``delta_CORPUS`` and ``delta_radar_CORPUS``.
+        For each corpus ``bias_CORPUS``, ``delta_CORPUS`` and, from three axes on,
+        ``delta_radar_CORPUS``.
     """
     figures = []
     for corpus in corpora_of(models):
@@ -40,13 +44,16 @@ def stride_figures(models: Sequence[StrideModel]) -> list[Figure]:
                 svg=grouped_bars(gains, high=1.0, label=f"Grounding gain by axis, {corpus}"),
                 note="Random Content is the reference.",
             ),
-            Figure(
-                name=f"delta_radar_{safe}",
-                title=f"Δ by axis, {corpus} (Figure 6)",
-                svg=radar(lines, label=f"Grounding gain by axis, {corpus}"),
-                note="Values below 0 are drawn at the centre; the bars show them.",
-            ),
         ]
+        if len(gains) >= _CORNERS:
+            figures.append(
+                Figure(
+                    name=f"delta_radar_{safe}",
+                    title=f"Δ by axis, {corpus} (Figure 6)",
+                    svg=radar(lines, label=f"Grounding gain by axis, {corpus}"),
+                    note="Values below 0 are drawn at the centre; the bars show them.",
+                )
+            )
     return figures
 
 

@@ -239,6 +239,8 @@ def _write(out: Path, models: Sequence[StrideModel], record: Result) -> Path:
     from metrics.stride_grid import grids_csv
 
     page = write_result(record, out)
+    for stale in out.glob("mirror_grids*.csv"):
+        stale.unlink()
     for found in models:
         if found.grids is not None:
             slug = re.sub(r"[^\w.-]+", "-", found.name).strip("-.") or "model"

@@ -81,8 +81,10 @@ def _rows(model: StrideModel) -> list[list[str]]:
 
 
 def _lines(model: StrideModel) -> list[str]:
+    from metrics.result_files import plain_reason
+
     lines = [
-        f"{cell.corpus}, {cell.axis}: {name} undefined, {reason}"
+        f"{cell.corpus}, {cell.axis}: {name} undefined, {plain_reason(reason)}"
         for cell in model.result.cells
         for name, reason in cell.reasons.items()
         if not name.startswith("ci.")
@@ -92,7 +94,7 @@ def _lines(model: StrideModel) -> list[str]:
         lines += [f"{c.corpus}, {c.axis}: {what} {100 * rate:.1f} %" for c, rate in found]
     for block in model.result.corpora:
         macro = block.macro_gpr
-        why = f" ({block.reasons['macro_gpr']})" if macro is None else " %"
+        why = f" ({plain_reason(block.reasons['macro_gpr'])})" if macro is None else " %"
         lines.append(f"{block.corpus}: macro GPR {_digits(macro, 1)}{why}")
     lines += [
         f"{audit.corpus}: mirror audit on {audit.n} pairs, diagonal accuracy "

@@ -176,3 +176,15 @@ def test_numbers_over_bars_have_room() -> None:
     places = sorted(float(x) for x in found)
     assert len(places) == 4
     assert min(b - a for a, b in itertools.pairwise(places)) >= 5.7 * len("0.123")
+
+
+def test_an_earlier_result_leaves_nothing_and_other_files_stay(tmp_path: Path) -> None:
+    write_result(result(figures=(Figure(name="old", title="x", svg="<svg/>"),)), tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "mine.csv").write_text("1")
+    assert (tmp_path / "old.svg").exists()
+    write_result(result(figures=()), tmp_path)
+    assert not (tmp_path / "old.svg").exists()
+    assert (tmp_path / "table.csv").exists()
+    assert (tmp_path / "notes.txt").exists()
+    assert (tmp_path / "mine.csv").exists()

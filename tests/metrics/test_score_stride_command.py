@@ -95,6 +95,17 @@ def test_a_wide_file_gives_what_its_numbers_say(tmp_path):
     assert "higher = better" in found["notes"][0]
 
 
+def test_axes_that_are_not_there_draw_no_radar_and_are_said_in_words(tmp_path):
+    out = tmp_path / "out"
+    printed = run(write(tmp_path / "two.csv", ROWS[:4]), "--out", out).stdout
+    assert "macro GPR — (no items of action identity)" in printed
+    assert {path.name for path in out.glob("*.svg")} == {
+        "bias_humanml3d.svg",
+        "delta_humanml3d.svg",
+    }
+    assert "no items of action identity" in (out / "report.html").read_text(encoding="utf-8")
+
+
 def test_distances_have_to_be_said(tmp_path):
     turned = [",".join([*r.split(",")[:4], *(f"-{v}" for v in r.split(",")[4:])]) for r in ROWS]
     lower = as_json(write(tmp_path / "d.csv", turned), "--lower-is-better")
