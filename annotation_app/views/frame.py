@@ -85,6 +85,9 @@ _FULL = """
 [data-testid="stMainBlockContainer"] { max-width: none; padding: 0; }
 [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] { gap: 0; }
 [data-testid="stAppViewContainer"], [data-testid="stMain"] { overflow-y: auto; }
+[data-testid="stElementContainer"][data-stale="true"]:has([data-testid="stMarkdown"], button),
+[data-testid="stVerticalBlock"]:has(> [data-stale="true"] [data-testid="stMarkdown"]) > *
+  { visibility: hidden; }
 """
 _STYLES = {"reading": _READING, "wide": _WIDE, "full": _FULL}
 
