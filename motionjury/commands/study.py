@@ -98,17 +98,10 @@ def create(
     """
     from pydantic import ValidationError
 
+    from audit import studies
     from audit.adjudication import rules_for
     from audit.known_answers import read_known
     from audit.protocols.registry import PROTOCOLS
-    from audit.studies import (
-        StudyConfig,
-        add_attention,
-        add_training,
-        create_study,
-        free_items,
-        study_clips,
-    )
     from motionjury.workspace import open_workspace
 
     if protocol not in PROTOCOLS:
@@ -131,7 +124,7 @@ def create(
         known = {item.id for item, _gold in entries + hidden}
         free = [
             item
-            for item in free_items(session, chosen.benchmark, chosen.kinds)
+            for item in studies.free_items(session, chosen.benchmark, chosen.kinds)
             if item.id not in known
         ]
         wanted = [
@@ -148,7 +141,7 @@ def create(
             )
         picked = _pick(wanted, seed, per_axis, limit)
         try:
-            config = StudyConfig(
+            config = studies.StudyConfig(
                 name=name,
                 protocol=protocol,
                 item_ids=tuple(item.id for item in picked),
@@ -166,10 +159,10 @@ def create(
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
             raise InputError(f"{field}: {first['msg']}, got {first['input']!r:.80}") from error
-        study = create_study(session, config)
-        add_training(session, study.id, entries)
-        add_attention(session, study.id, hidden)
-        shown = study_clips(session, study.id)
+        study = studies.create_study(session, config)
+        studies.add_training(session, study.id, entries)
+        studies.add_attention(session, study.id, hidden)
+        shown = studies.study_clips(session, study.id)
     if as_json:
         print_json(
             {
@@ -220,10 +213,8 @@ def launch(
     else:
         print(f"study {study.name!r} is open")
         if experts < study.config.ratings_per_item:
-            print(
-                f"it has {experts} of the {study.config.ratings_per_item} experts that each item "
-                "needs; `motionjury people invite --study` adds some"
-            )
+            wanted = study.config.ratings_per_item
+            print(f"{experts} of {wanted} experts are invited: `motionjury people invite --study`")
 
 
 @app.command()
