@@ -207,6 +207,9 @@ def _print_estimates(stages: Stages, *, as_json: bool) -> None:
     for name, several in stages.estimates.items():
         for estimate in several:
             print(f"{name}: {estimate.line()}")
+    if not stages.estimates:
+        print("Dry run: no language model would be asked. Nothing was sent or stored.")
+        return
     print(
         "Dry run: nothing was sent or stored. What hangs on answers not yet given is an estimate."
     )
