@@ -150,19 +150,11 @@ def test_another_shape_is_refused_with_both(tmp_path: Path) -> None:
         sequence_encoder(saved(state, tmp_path / "x.pt"))
 
 
-class Trap:
-    """Touches a file when it is unpickled."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __reduce__(self):
-        return (Path.touch, (self.file,))
-
-
 def test_python_objects_are_not_loaded_without_trust(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
-    torch.save({"state_dict": layouts.tensors({"a": (2,)}), "x": Trap(touched)}, tmp_path / "t.pt")
+    torch.save(
+        {"state_dict": layouts.tensors({"a": (2,)}), "x": layouts.Trap(touched)}, tmp_path / "t.pt"
+    )
     with pytest.raises(InputError, match=r"Python objects .*--trust"):
         read_weights(tmp_path / "t.pt")
     assert not touched.exists()
@@ -174,7 +166,7 @@ def test_python_objects_are_not_loaded_without_trust(tmp_path: Path) -> None:
 def test_a_number_of_numpy_beside_the_tensors_is_no_python_object(tmp_path: Path) -> None:
     state = {**layouts.tensors({"a": (2,)}), "loss": np.float64(0.5), "epoch": np.int64(3)}
     assert saved(state, tmp_path / "x.pt").keys == ("a",)
-    state["name"] = np.array(Trap(tmp_path / "touched"), dtype=object)
+    state["name"] = np.array(layouts.Trap(tmp_path / "touched"), dtype=object)
     torch.save(state, tmp_path / "y.pt")
     with pytest.raises(InputError, match="--trust"):
         read_weights(tmp_path / "y.pt")
@@ -183,7 +175,7 @@ def test_a_number_of_numpy_beside_the_tensors_is_no_python_object(tmp_path: Path
 
 def test_a_plain_pickle_in_place_of_a_checkpoint_is_not_run(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
-    (tmp_path / "t.pt").write_bytes(pickle.dumps(Trap(touched)))
+    (tmp_path / "t.pt").write_bytes(pickle.dumps(layouts.Trap(touched)))
     with pytest.raises(InputError):
         read_weights(tmp_path / "t.pt")
     with pytest.raises(InputError):

@@ -32,16 +32,6 @@ from evaluators.weights import Weights
 from tests.evaluators import layouts
 
 
-class Trap:
-    """Touches a file when it is unpickled."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __reduce__(self):
-        return (Path.touch, (self.file,))
-
-
 def reads(state: object, folder: Path) -> Weights:
     torch.save(state, folder / "x.pt")
     return read_weights(folder / "x.pt")
@@ -221,7 +211,9 @@ def test_a_vocabulary_that_is_none_is_refused(kind: str, tmp_path: Path) -> None
 
 def test_a_vocabulary_runs_nothing_and_its_rows_are_numbers(tmp_path: Path) -> None:
     folder = layouts.write_glove(tmp_path / "glove", ("a",))
-    (folder / "our_vab_idx.pkl").write_bytes(pickle.dumps({"a": Trap(tmp_path / "touched")}))
+    (folder / "our_vab_idx.pkl").write_bytes(
+        pickle.dumps({"a": layouts.Trap(tmp_path / "touched")})
+    )
     with pytest.raises(InputError):
         WordVectors.read(folder)
     assert not (tmp_path / "touched").exists()

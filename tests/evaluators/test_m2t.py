@@ -23,16 +23,6 @@ from tests.evaluators import layouts, reference
 VOCABULARY = 30
 
 
-class Trap:
-    """Touches a file when it is unpickled."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __reduce__(self):
-        return (Path.touch, (self.file,))
-
-
 def table(seed: int = 0) -> torch.Tensor:
     made = torch.Generator().manual_seed(seed)
     return torch.randn(VOCABULARY, VOCABULARY, generator=made)
@@ -330,7 +320,7 @@ def test_code_in_a_folder_of_the_hub_is_never_run(tmp_path: Path) -> None:
     open_model("mg-motionllm", tmp_path)
     assert not touched.exists()
     (folder / "model.safetensors").unlink()
-    torch.save({"shared.weight": Trap(touched)}, folder / "pytorch_model.bin")
+    torch.save({"shared.weight": layouts.Trap(touched)}, folder / "pytorch_model.bin")
     with pytest.raises(InputError, match="cannot be loaded"):
         open_model("mg-motionllm", tmp_path)
     assert not touched.exists()

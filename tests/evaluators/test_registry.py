@@ -20,17 +20,6 @@ from motionjury.cli import cli
 from tests.evaluators import layouts
 from tests.evaluators.test_m2t import write_t5
 
-
-class Trap:
-    """Touches a file when it is unpickled."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __reduce__(self):
-        return (Path.touch, (self.file,))
-
-
 PROTOCOLS = {
     "embedding": protocol.EmbeddingModel,
     "pair": protocol.PairScorer,
@@ -292,7 +281,7 @@ def test_a_malicious_checkpoint_runs_only_where_it_is_trusted(tmp_path: Path) ->
     write_humanml3d(tmp_path)
     touched = tmp_path / "touched"
     file = tmp_path / "checkpoints/t2m/text_mot_match/model/finest.tar"
-    put_state({**layouts.humanml3d(), "options": Trap(touched)}, file)
+    put_state({**layouts.humanml3d(), "options": layouts.Trap(touched)}, file)
     words = ["humanml3d", "--files", str(tmp_path), "--data", str(tmp_path / "data")]
     write_data(tmp_path / "data")
     result = CliRunner().invoke(cli, ["score", "selfcheck", *words])
