@@ -107,3 +107,34 @@ VOCAB = Need(
 """The word pieces of models that hold DistilBERT's weights themselves."""
 RAW_STATS = statistics_of("each joint and axis", ("data/HumanML3D", "."), "{1}_raw.npy")
 """Statistics of MotionPatches and SGAR."""
+SNAPMOGEN_NEEDS = (
+    Need(
+        key="checkpoint",
+        what="the checkpoint net_best_top1.tar",
+        places=(
+            "checkpoint_dir/snapmogen/evaluator/*/model/net_best_top1.tar",
+            "model/net_best_top1.tar",
+            "net_best_top1.tar",
+        ),
+    ),
+    *statistics_of("its 296 features", ("data/snapmogen/meta_data", "meta_data")),
+    Need(
+        key="t5",
+        what="a local folder of google/t5-v1_1-base",
+        places=("t5-v1_1-base",),
+        required=False,
+    ),
+    Need(
+        key="vectors",
+        what="token vectors made beforehand",
+        places=("t5-v1_1-base.npy",),
+        required=False,
+    ),
+    Need(
+        key="features",
+        what="the folder of features by content hash",
+        places=("features",),
+        required=False,
+    ),
+)
+"""What SnapMoGen's evaluator is opened from."""
