@@ -9,8 +9,8 @@ from construction.mrbench.statistics import CorpusStatistics
 from construction.report import Figure
 
 _COLOURS = ("#1f4e79", "#c8641e", "#2e7d5b", "#8c4a8c", "#5c6b7a", "#b8860b")
-_WIDTH, _HEIGHT = 640.0, 340.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 20.0, 40.0, 52.0
+_WIDTH, _HEIGHT = 640.0, 352.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 20.0, 52.0, 52.0
 _INK, _SOFT, _GRID = "#1d2733", "#5c6b7a", "#dde3e9"
 _LONGEST_NAME = 24
 

@@ -138,7 +138,9 @@ def draft_t2mbench(
     return Drafted(items, [*made.rejected, *read.rejected], report, _files(read))
 
 
-def targets_report(read: TargetDraft, prompts: int, seed: int, stages: Stages) -> DraftReport:
+def targets_report(
+    read: TargetDraft, prompts: int, seed: int, stages: Stages, started: float
+) -> DraftReport:
     """Return the report of a run that reads targets only.
 
     Args:
@@ -146,6 +148,7 @@ def targets_report(read: TargetDraft, prompts: int, seed: int, stages: Stages) -
         prompts: Prompts it was given.
         seed: Seed kept in the provenance.
         stages: Language models of the run.
+        started: When the run began, seconds since 1970 UTC.
     """
     has_model = stages.has(STAGE)
     return DraftReport(
@@ -161,14 +164,16 @@ def targets_report(read: TargetDraft, prompts: int, seed: int, stages: Stages) -
         stages=stages.uses(),
         notes=tuple(_told(read, prompts)),
         tables=_tables(read, None),
-        started=time.time(),
-        seconds=0.0,
+        started=started,
+        seconds=time.time() - started,
         tool_version=tool_version(),
     )
 
 
-def ood_report(check: OodCheck, figures: Sequence[Figure], seed: int) -> DraftReport:
-    """Return the report of a run that checks prompts against a corpus only."""
+def ood_report(
+    check: OodCheck, figures: Sequence[Figure], seed: int, started: float
+) -> DraftReport:
+    """Return the report of a run, begun at ``started``, that checks prompts against a corpus."""
     return DraftReport(
         benchmark="t2mbench",
         audit=True,
@@ -182,8 +187,8 @@ def ood_report(check: OodCheck, figures: Sequence[Figure], seed: int) -> DraftRe
         notes=(check.line(),),
         tables=_tables(None, check),
         figures=tuple(figures),
-        started=time.time(),
-        seconds=0.0,
+        started=started,
+        seconds=time.time() - started,
         tool_version=tool_version(),
     )
 

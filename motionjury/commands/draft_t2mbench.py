@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -176,6 +177,7 @@ def t2mbench_ood(
     from motionjury.options import print_json
     from motionjury.workspace import open_workspace
 
+    started = time.time()
     ws = open_workspace(workspace)
     against = _against(ws, ood_corpus, embedding, k, ood_limit, max_usd, max_calls)
     if against is None:
@@ -192,7 +194,7 @@ def t2mbench_ood(
     )
     out = ws.results_dir / "ood-t2mbench"
     try:
-        page = write_report(ood_report(check, figures, seed), [], out)
+        page = write_report(ood_report(check, figures, seed, started), [], out)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(out)) from error
     if as_json:

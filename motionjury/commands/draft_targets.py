@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,6 +63,7 @@ def t2mbench_targets(
     from motionjury.commands.drafting import finish, stages_of
     from motionjury.workspace import open_workspace
 
+    started = time.time()
     ws = open_workspace(workspace)
     if verified:
         _write_verified(ws, out or ws.results_dir / "targets", as_json=as_json)
@@ -83,7 +85,7 @@ def t2mbench_targets(
         max_calls=max_calls,
     ) as stages:
         read = draft_targets(found, seed, stages, folder=prompts)
-    report = targets_report(read, len(found), seed, stages)
+    report = targets_report(read, len(found), seed, stages, started)
     if not dry_run:
         folder = out or ws.results_dir / "draft-t2mbench"
         files = target_files((TargetCheck.model_validate(i.payload), False) for i in read.items)
