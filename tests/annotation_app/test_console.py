@@ -116,10 +116,20 @@ def console(house, new_page):
 
 
 def pick(page, label: str, option: str) -> None:
-    # A list that is open while the page is drawn closes again.
-    page.locator("[data-test-script-state=notRunning]").wait_for()
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option).click()
+    from playwright.sync_api import TimeoutError as NotYet
+
+    wanted = page.get_by_role("option", name=option)
+    for _ in range(5):
+        page.locator("[data-test-script-state=notRunning]").wait_for()
+        page.get_by_role("combobox", name=label).click()
+        try:
+            wanted.click(timeout=8_000)
+        except NotYet:
+            # A list that is open while the page is drawn closes again.
+            page.keyboard.press("Escape")
+        else:
+            return
+    pytest.fail(f"{label}: no option {option} to be chosen")
 
 
 def main(page) -> str:
