@@ -57,6 +57,18 @@ class EmbeddingModel(Model, Protocol):
 
 
 @runtime_checkable
+class FidEmbedding(Protocol):
+    """A dual encoder whose FID is taken on other vectors than its retrieval (optional)."""
+
+    def embed_motions_for_fid(self, motions: Sequence[Motion]) -> NDArray[np.float32]:
+        """Return (N, E) in the order given; (0, E) for none.
+
+        Raises:
+            corpus.problems.InputError: As ``EmbeddingModel.embed_motions``.
+        """
+
+
+@runtime_checkable
 class PairScorer(Model, Protocol):
     """A model that scores a text with a motion, such as a cross-encoder."""
 

@@ -159,11 +159,15 @@ class SnapMoGen:
         Raises:
             InputError: No features for a motion, or fewer than 120 frames of them.
         """
-        if self._features is None:
-            raise InputError("SnapMoGen's features are read from files: give --file features=DIR")
-        return self.embed_features(
-            [self._features.of(motion) for motion in motions], [m.source for m in motions]
-        )
+        return self.embed_features(self._read(motions), [m.source for m in motions])
+
+    def embed_motions_for_fid(self, motions: Sequence[Motion]) -> Vectors:
+        """Return (N, D), the vectors its FID is taken on: those before the last linear layer.
+
+        Raises:
+            InputError: As ``embed_motions``.
+        """
+        return self._embed(self._read(motions), [m.source for m in motions], raw=True)
 
     def embed_features(
         self, features: Sequence[NDArray[Any]], names: Sequence[str] | None = None
@@ -179,13 +183,10 @@ class SnapMoGen:
         """
         return self._embed(features, names, raw=False)
 
-    def embed_for_fid(self, features: Sequence[NDArray[Any]]) -> Vectors:
-        """Return (N, D), the vectors its FID is taken on: those before the last linear layer.
-
-        Raises:
-            InputError: As ``embed_features``.
-        """
-        return self._embed(features, None, raw=True)
+    def _read(self, motions: Sequence[Motion]) -> list[NDArray[np.float32]]:
+        if self._features is None:
+            raise InputError("SnapMoGen's features are read from files: give --file features=DIR")
+        return [self._features.of(motion) for motion in motions]
 
     def _embed(
         self, features: Sequence[NDArray[Any]], names: Sequence[str] | None, *, raw: bool

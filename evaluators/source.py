@@ -15,6 +15,7 @@ from corpus.problems import InputError
 from evaluators.cache import VectorCache, Vectors
 from evaluators.protocol import (
     EmbeddingModel,
+    FidEmbedding,
     LikelihoodModel,
     PairScorer,
     Scorer,
@@ -31,6 +32,7 @@ VARIANTS: dict[str, Callable[[Motion], Motion]] = {
 """Transformed motions a model can be asked about, by the word behind ``#`` in their id."""
 
 _BLOCK = 128
+_Embed = Callable[[Sequence[Motion]], Vectors]
 
 
 class Text(NamedTuple):
@@ -149,7 +151,7 @@ class ModelScores:
         folder = None if cache is None else cache / model.fingerprint[:32]
         self._kept = {
             kind: VectorCache(None if folder is None else folder / kind)
-            for kind in ("texts", "motions", "pairs")
+            for kind in ("texts", "motions", "fid", "pairs")
         }
         self._refused: dict[str, str] = {}
 
@@ -161,7 +163,7 @@ class ModelScores:
         """Return why motions cannot be scored; a dual encoder embeds them to find out."""
         wanted = list(dict.fromkeys(motion_ids))
         if isinstance(self._model, EmbeddingModel):
-            self._embed_motions(self._model, wanted)
+            self._embed_motions(self._model.embed_motions, wanted)
         return {name: self._refused[name] for name in wanted if name in self._refused}
 
     def pairs(self, texts: Sequence[Text], motion_ids: Sequence[str]) -> NDArray[np.float64]:
@@ -198,12 +200,19 @@ class ModelScores:
         Raises:
             InputError: The model is no dual encoder.
         """
-        self._embed_motions(self._dual(), list(dict.fromkeys(motion_ids)))
-        usable = [name for name in motion_ids if name not in self._refused]
-        vectors = self._kept["motions"].take([self._motions.content_hash(n) for n in usable])
-        found = np.full((len(motion_ids), vectors.shape[1]), np.nan, dtype=np.float32)
-        found[[name not in self._refused for name in motion_ids]] = vectors
-        return found
+        self._embed_motions(self._dual().embed_motions, list(dict.fromkeys(motion_ids)))
+        return self._taken(motion_ids, "motions")
+
+    def embed_motions_for_fid(self, motion_ids: Sequence[str]) -> Vectors | None:
+        """Return (N, E) that FID is taken on, NaN for refused motions.
+
+        None where the model has none of its own, so that FID uses ``embed_motions``.
+        """
+        if not isinstance(self._model, FidEmbedding):
+            return None
+        wanted = list(dict.fromkeys(motion_ids))
+        self._embed_motions(self._model.embed_motions_for_fid, wanted, "fid")
+        return self._taken(motion_ids, "fid")
 
     def similarity(self, texts: Vectors, motions: Vectors) -> Vectors:
         """Return the (N, M) scores a dual encoder gives to its vectors, finite.
@@ -244,12 +253,22 @@ class ModelScores:
             raise InputError(f"{self.name}: scores pairs, it has no embeddings")
         return self._model
 
-    def _embed_motions(self, model: EmbeddingModel, motion_ids: Sequence[str]) -> None:
+    def _taken(self, motion_ids: Sequence[str], kind: str) -> Vectors:
+        """Return the kept vectors, NaN for refused motions."""
+        usable = [name for name in motion_ids if name not in self._refused]
+        vectors = self._kept[kind].take([self._motions.content_hash(n) for n in usable])
+        found = np.full((len(motion_ids), vectors.shape[1]), np.nan, dtype=np.float32)
+        found[[name not in self._refused for name in motion_ids]] = vectors
+        return found
+
+    def _embed_motions(
+        self, embed: _Embed, motion_ids: Sequence[str], kind: str = "motions"
+    ) -> None:
         new = [
             name
             for name in motion_ids
             if name not in self._refused
-            and self._motions.content_hash(name) not in self._kept["motions"]
+            and self._motions.content_hash(name) not in self._kept[kind]
         ]
         for start in range(0, len(new), _BLOCK):
             read = self._read(new[start : start + _BLOCK])
@@ -258,25 +277,26 @@ class ModelScores:
                 names: dict[str, list[str]] = {}
                 for name in read:
                     names.setdefault(self._motions.content_hash(name), []).append(name)
-                self._keep_motions(model, by_hash, names)
+                self._keep_motions(embed, by_hash, names, kind)
             if self._progress is not None:
                 self._progress(min(start + _BLOCK, len(new)), len(new))
 
     def _keep_motions(
-        self, model: EmbeddingModel, motions: dict[str, Motion], names: dict[str, list[str]]
+        self, embed: _Embed, motions: dict[str, Motion], names: dict[str, list[str]], kind: str
     ) -> None:
         try:
-            vectors = model.embed_motions(list(motions.values()))
+            vectors = embed(list(motions.values()))
         except InputError as error:
             if len(motions) == 1:
                 for name in next(iter(names.values())):
                     self._refused[name] = error.problem.reason
                 return
             for key, motion in motions.items():
-                self._keep_motions(model, {key: motion}, {key: names[key]})
+                self._keep_motions(embed, {key: motion}, {key: names[key]}, kind)
             return
-        vectors = self._checked(vectors, len(motions), "embed_motions")
-        self._kept["motions"].add(list(motions), vectors)
+        method = "embed_motions" if kind == "motions" else "embed_motions_for_fid"
+        vectors = self._checked(vectors, len(motions), method)
+        self._kept[kind].add(list(motions), vectors)
 
     def _read(self, motion_ids: Iterable[str]) -> dict[str, Motion]:
         read = {}

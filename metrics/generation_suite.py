@@ -109,6 +109,7 @@ def evaluate(
     reference: NDArray[Any] | Gaussian | None = None,
     repeats: NDArray[Any] | None = None,
     fid_motion: NDArray[Any] | None = None,
+    spread_reference: NDArray[Any] | None = None,
     settings: Settings | None = None,
 ) -> Suite:
     """Run the suite.
@@ -119,6 +120,8 @@ def evaluate(
         reference: (M, E) real motions for FID and their Diversity, or their Gaussian.
         repeats: (texts, K, D): K motions for each text, for MultiModality.
         fid_motion: (N, E) or (R, N, E) where FID has an embedding of its own; else ``motion``.
+        spread_reference: (M, D) real motions for their Diversity where ``reference`` holds the
+            vectors of FID; else ``reference``.
         settings: Options.
 
     Returns:
@@ -156,6 +159,9 @@ def evaluate(
     if not series["Diversity"]:
         cells["Diversity"] = cell(None, _too_few(motion.shape[-2], options.diversity_pairs))
     cells |= _against_reference(motion if fid_motion is None else fid_motion, reference, options)
+    if spread_reference is not None:
+        spread = _checked(spread_reference, "reference embeddings for Diversity", (2,))
+        cells[REFERENCE_DIVERSITY] = _reference_diversity(spread, options)
     cells["MultiModality"] = _multimodality(repeats, options)
     if first is not None and isinstance(cells["FID"].value, float):
         notes += _rank_notes(motion if fid_motion is None else fid_motion, reference)

@@ -33,6 +33,9 @@ class Embedder(Protocol):
     def embed_motions(self, motion_ids: Sequence[str]) -> NDArray[np.float32]:
         """Return (N, D), NaN for motions it refused; ids may end in ``#mirrored`` and the like."""
 
+    def embed_motions_for_fid(self, motion_ids: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return (N, E) that FID is taken on; None where it is the vectors of retrieval."""
+
     def refused(self, motion_ids: Sequence[str]) -> dict[str, str]:
         """Return why motions were refused, by id."""
 
@@ -82,7 +85,12 @@ def score_interventions(
         tail: embedder.embed_motions([name + tail for name in motion_ids])
         for tail in dict.fromkeys(versions.values())
     }
-    usable = np.all([np.isfinite(found).all(axis=1) for found in vectors.values()], axis=0)
+    for_fid = {
+        tail: embedder.embed_motions_for_fid([name + tail for name in motion_ids])
+        for tail in vectors
+    }
+    every = [*vectors.values(), *(found for found in for_fid.values() if found is not None)]
+    usable = np.all([np.isfinite(found).all(axis=1) for found in every], axis=0)
     kept = np.flatnonzero(usable)
     dropped = _refusals(embedder, motion_ids, list(vectors), usable)
     if len(kept) < options.pool:
@@ -91,13 +99,19 @@ def score_interventions(
             + (f"; refused: {dropped[0].reason}" if dropped else "")
         )
     text = caption_embeddings(embedder, [captions[i] for i in kept], options, caption_rule)
-    reference = vectors[""][kept]
+    real, real_fid = vectors[""][kept], for_fid[""]
     suites = {}
     for name in which:
-        moving = vectors[versions[name]][kept]
-        if name == "shuffled":
-            moving = moving[derangement(len(kept), options.seed)]
-        suites[name] = evaluate(text, moving, reference=reference, settings=options)
+        rows = kept[derangement(len(kept), options.seed)] if name == "shuffled" else kept
+        own = for_fid[versions[name]]
+        suites[name] = evaluate(
+            text,
+            vectors[versions[name]][rows],
+            reference=real if real_fid is None else real_fid[kept],
+            fid_motion=None if own is None else own[rows],
+            spread_reference=None if real_fid is None else real,
+            settings=options,
+        )
     return Interventions(
         suites=suites, kept=tuple(motion_ids[i] for i in kept), dropped=tuple(dropped)
     )

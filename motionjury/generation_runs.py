@@ -12,6 +12,7 @@ from motionjury.options import bar
 from motionjury.scored_clips import ScoredClip, folder_clips, known_clips, library
 
 if TYPE_CHECKING:
+    from evaluators.cache import Vectors
     from evaluators.source import ModelScores
     from metrics.generation_suite import Settings, Suite
     from metrics.interventions import CaptionRule
@@ -176,7 +177,8 @@ def _generated(
             f"--system {name}: no file is named as a clip, e.g. {clips[0].tail!r}; "
             f"found {generated[0].tail!r}"
         )
-    moving = source.embed_motions([f"{name}/{made.id}" for _, made in pairs])
+    ids = [f"{name}/{made.id}" for _, made in pairs]
+    moving, for_fid = source.embed_motions(ids), source.embed_motions_for_fid(ids)
     usable = np.flatnonzero(np.isfinite(moving).all(axis=1))
     if len(usable) < settings.pool:
         raise InputError(
@@ -185,11 +187,22 @@ def _generated(
         )
     told = [made.captions or clip.captions for clip, made in pairs]
     texts = [told[place] for place in usable]
-    real = source.embed_motions([clip.id for clip in clips])
+    real, real_fid = _finite(source, [clip.id for clip in clips])
     suite = evaluate(
         caption_embeddings(source, texts, settings, rule),
         moving[usable],
-        reference=real[np.isfinite(real).all(axis=1)],
+        reference=real if real_fid is None else real_fid,
+        fid_motion=None if for_fid is None else for_fid[usable],
+        spread_reference=None if real_fid is None else real,
         settings=settings,
     )
     return suite, len(clips) - len(usable)
+
+
+def _finite(source: ModelScores, ids: Sequence[str]) -> tuple[Vectors, Vectors | None]:
+    """Return the vectors of the motions that are not refused, and those of FID if it has own."""
+    import numpy as np
+
+    vectors, for_fid = source.embed_motions(ids), source.embed_motions_for_fid(ids)
+    kept = np.isfinite(vectors).all(axis=1)
+    return vectors[kept], None if for_fid is None else for_fid[kept]

@@ -64,8 +64,12 @@ def generation_command(
         str, typer.Option(help="Caption of a motion in a replication: random or first.")
     ] = "random",
     variant: Annotated[
-        str, typer.Option(help="humanml3d (pools of 32, distance) or snapmogen (100, cosine).")
-    ] = "humanml3d",
+        str | None,
+        typer.Option(
+            help="humanml3d (pools of 32, distance) or snapmogen (100, cosine).",
+            show_default="snapmogen for --model snapmogen, else humanml3d",
+        ),
+    ] = None,
     pool: Annotated[
         int | None,
         typer.Option(min=2, help="Pairs in a pool of R-Precision.", show_default="the variant's"),
@@ -92,7 +96,8 @@ def generation_command(
     from metrics.generation_suite import VARIANTS, Settings
     from motionjury.choices import one_of
 
-    chosen = VARIANTS[one_of(variant, VARIANTS, "--variant")]
+    usual = "snapmogen" if (model or "").partition("=")[0] == "snapmogen" else "humanml3d"
+    chosen = VARIANTS[one_of(variant or usual, VARIANTS, "--variant")]
     settings = Settings(
         pool=pool or chosen.pool,
         distance=chosen.distance,

@@ -17,7 +17,8 @@ from evaluators.clam import Clam
 from evaluators.humanml3d import HumanML3DEvaluator
 from evaluators.networks.actor import sequence_encoder
 from evaluators.protocol import EmbeddingModel, SeesText
-from evaluators.snapmogen import SnapMoGen
+from evaluators.snapmogen import FeatureFolder, SnapMoGen
+from evaluators.source import ModelScores, MotionLibrary
 from evaluators.text.clip_bpe import BytePairs
 from evaluators.text.glove import TAGS, WordVectors
 from evaluators.text.tags import GivenTags
@@ -25,6 +26,9 @@ from evaluators.text.vectors import DistilBertVectors
 from evaluators.text.wordpiece import WordPieces
 from evaluators.tmr import Tmr
 from evaluators.weights import Weights
+from metrics.generation import frechet_distance, gaussian
+from metrics.generation_suite import REFERENCE_DIVERSITY, Settings
+from metrics.interventions import score_interventions
 from tests.evaluators import layouts, reference
 
 TEXTS = ("a person walks", "the left hand raised and then a man jump", "sit")
@@ -307,3 +311,44 @@ def test_more_frames_than_positions_are_refused_and_as_many_are_not() -> None:
         else:
             with pytest.raises(InputError, match="at most 4998 frames or tokens, got 4999"):
                 network(steps, mask)
+
+
+def test_snapmogens_fid_is_taken_on_the_vectors_before_the_last_layer(tmp_path: Path) -> None:
+    made = snapmogen(tmp_path)
+    latent = made.state["latent_enc"]
+    names = [f"m{k}" for k in range(8)]
+    motions = {name: layouts.motion(30 + k) for k, name in enumerate(names)}
+    versions = [*motions.values(), *(m.time_reversed() for m in motions.values())]
+    (tmp_path / "features").mkdir()
+    for motion, clip in zip(versions, layouts.clips((128,) * 16, 296), strict=True):
+        np.save(tmp_path / "features" / f"{motion.content_hash()}.npy", clip)
+    mean, std = layouts.statistics(296)
+    words = DistilBertVectors(layouts.write_bert(tmp_path / "bert", 64))
+    folder = FeatureFolder(tmp_path / "features")
+    weights = read_weights(tmp_path / "net_best_top1.tar")
+    model = SnapMoGen(weights, mean, std, words, folder, fingerprint="ab" * 32)
+    before, behind = model.embed_motions_for_fid(versions), model.embed_motions(versions)
+    last = reference.plain(latent)
+    np.testing.assert_allclose(reference.linear(last, "linear", before), behind, atol=2e-4)
+
+    def run() -> Any:
+        source = ModelScores(model, MotionLibrary.of(motions), tmp_path / "cache")
+        settings = Settings(pool=4, replications=2, diversity_pairs=3, distance="cosine")
+        captions = [["a person walks"]] * 8
+        which = ("original", "time_reversed")
+        return score_interventions(source, names, captions, settings=settings, which=which).suites
+
+    suites = run()
+    found = suites["time_reversed"].cells
+    expected = frechet_distance(gaussian(before[:8]), gaussian(before[8:]))
+    assert found["FID"].value == pytest.approx(expected, rel=1e-4)
+    wrong = frechet_distance(gaussian(behind[:8]), gaussian(behind[8:]))
+    assert wrong != pytest.approx(expected, rel=1e-2)
+    # Diversity of both sides is on the vectors of retrieval, with the same draws.
+    spread = suites["original"].cells
+    assert spread[REFERENCE_DIVERSITY].value is not None
+    assert found[REFERENCE_DIVERSITY].value == spread[REFERENCE_DIVERSITY].value
+    distances = np.linalg.norm(behind[:8, None] - behind[None, :8], axis=-1)
+    assert distances[distances > 0].min() <= spread[REFERENCE_DIVERSITY].value <= distances.max()
+    assert run()["time_reversed"].cells["FID"].value == found["FID"].value
+    assert {path.name for path in (tmp_path / "cache").glob("*/*")} == {"texts", "motions", "fid"}

@@ -239,6 +239,18 @@ def test_what_cannot_run_is_said_before_the_model_is_opened(
         run("score", "generation", "--model", "builtin=not-there.npz", *words)
 
 
+def test_snapmogen_is_scored_by_its_own_variant_unless_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("corpus.synthetic.scenes", lambda: scenes()[:8])
+    monkeypatch.chdir(tmp_path)
+    words = ("score", "generation", "--model", "snapmogen")
+    with pytest.raises(InputError, match="fewer than a pool of 100"):
+        run(*words)
+    with pytest.raises(InputError, match="fewer than a pool of 32"):
+        run(*words, "--variant", "humanml3d")
+
+
 @pytest.fixture
 def builtin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A small model of its own and a small demo corpus; the user's cache is left alone."""
