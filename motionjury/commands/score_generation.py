@@ -57,7 +57,8 @@ def generation_command(
     system: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=FOLDER of generated motions, files named as the clips; may be repeated."
+            help="NAME=FOLDER of generated motions, files named as the clips; repeat, under one "
+            "NAME for further generations of the same texts (replications, MultiModality)."
         ),
     ] = None,
     captions: Annotated[

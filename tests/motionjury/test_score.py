@@ -284,3 +284,21 @@ def test_interventions_and_generators_with_a_model(
     assert list(copied) == ["Ground truth", "Copy"]
     assert copied["Copy"]["R@1"] == pytest.approx(copied["Ground truth"]["R@1"], abs=0.05)
     assert copied["Copy"]["FID"] == pytest.approx(0, abs=1e-3)
+    assert copied["Copy"]["MultiModality"] is None
+    # Three folders of one system: each text has three generations.
+    folders = [tmp_path / "generated", tmp_path / "second", tmp_path / "third"]
+    for seed, folder in enumerate(folders):
+        write_demo_corpus(folder, seed)
+    several = [f"--system=Copy={folder}" for folder in folders]
+    three = as_json(
+        "score", "generation", "--model", builtin, *several, *few, "--multimodality-pairs", 2
+    )
+    got = three["sets"]["Copy"]
+    assert got["MultiModality"] > 0
+    assert got["intervals"]["FID"][1] > got["intervals"]["FID"][0]
+    assert three["not_run"] == {}
+    too_few = as_json("score", "generation", "--model", builtin, *several, *few)
+    assert "need 11 generations" in too_few["not_run"]["MultiModality of Copy"]
+    assert "3 repeats a text are too few" in too_few["sets"]["Copy"]["reasons"]["MultiModality"]
+    with pytest.raises(InputError, match="--system Copy: .* is given twice"):
+        run("score", "generation", "--model", builtin, several[0], several[0], *few)
