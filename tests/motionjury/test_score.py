@@ -95,11 +95,21 @@ def test_protocols_by_name(protocol: str, texts: int, scores: Path) -> None:
 
 
 def test_positives_and_ties_are_options(scores: Path) -> None:
-    own = as_json("score", "retrieval", scores)
-    shared = as_json("score", "retrieval", scores, "--positives", "identical-caption")
-    assert shared["text_to_motion"]["R@1"] >= own["text_to_motion"]["R@1"]
-    hopeful = as_json("score", "retrieval", scores, "--ties", "optimistic")
-    assert hopeful["text_to_motion"] == own["text_to_motion"]
+    with np.load(scores) as stored:
+        coarse = dict(stored)
+    # Halves tie, and of two neighbouring motions with one caption the other is often the nearest.
+    noise = np.random.default_rng(1).normal(scale=1.5, size=coarse["scores"].shape)
+    coarse["scores"] = np.round(2 * (coarse["scores"] + noise)) / 2
+    np.savez(scores, **coarse)
+    own, shared, hopeful, dark = (
+        as_json("score", "retrieval", scores, *words)["text_to_motion"]["R@1"]
+        for words in (
+            (), ("--positives", "identical-caption"), ("--ties", "optimistic"),
+            ("--ties", "pessimistic"),
+        )
+    )  # fmt: skip
+    assert shared > own
+    assert hopeful > own > dark
 
 
 def test_intervals_are_given_where_something_can_be_resampled(scores: Path) -> None:
