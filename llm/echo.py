@@ -16,7 +16,7 @@ from corpus.problems import InputError
 from llm.ask import run_apart
 from llm.attempts import Gate, UnsentError, persist
 from llm.bodies import TokenScores
-from llm.budget import Account, Budget
+from llm.budget import Account, Budget, cost
 from llm.client import Endpoint
 from llm.outcome import Usage
 from llm.retry import CallError
@@ -33,7 +33,7 @@ class EndpointEcho:
         settings: LlmSettings,
         cache: Path | None = None,
         *,
-        budget: Budget | None = None,
+        budget: Budget | Callable[[], Budget] | None = None,
         tell: Callable[[str], None] | None = None,
         progress: Callable[[int, int], None] | None = None,
         environ: Mapping[str, str] | None = None,
@@ -43,7 +43,8 @@ class EndpointEcho:
         Args:
             settings: Endpoint and limits; ``model`` is a base model that ``/completions`` serves.
             cache: Folder where answers are kept; None keeps none.
-            budget: The most one run may use.
+            budget: The most it may use, all texts together; or a function that says what is left,
+                where others draw on the same budget.
             tell: Told in one line of waits and of the end of a run.
             progress: Told how many texts are done and how many there are.
             environ: Environment that holds the key; the process's own by default.
@@ -54,6 +55,15 @@ class EndpointEcho:
         self._tell = tell or (lambda line: None)
         self._progress = progress or (lambda done, total: None)
         self._environ = environ
+        self.spent = Usage(prompt=0, completion=0)
+        """Tokens used so far; of calls whose tokens were not counted, those reckoned."""
+        self.calls = 0
+        """HTTP requests made so far."""
+
+    @property
+    def usd(self) -> float | None:
+        """US dollars spent so far; None where a price is unknown."""
+        return cost(self.spent, self._settings)
 
     def __call__(self, texts: Sequence[str]) -> list[TokenScores | None]:
         """Return the log-probabilities of each text, in order.
@@ -79,7 +89,7 @@ class EndpointEcho:
 
     async def _fetch(self, missing: Sequence[str], found: dict[str, TokenScores], key: str) -> None:
         gate = Gate(self._tell)
-        account = Account(self._budget, self._settings)
+        account = Account(self._left(), self._settings)
         todo = iter(missing)
         window = min(self._settings.concurrency, len(missing))
         before = len(found)
@@ -111,10 +121,20 @@ class EndpointEcho:
                     group.create_task(work(endpoint))
         except ExceptionGroup as several:
             raise several.exceptions[0] from None
+        finally:
+            self.spent += account.spent
+            self.calls += account.calls
         if gate.closed:
             done = len(found) - before
             reason = f"log-probabilities stopped: {gate.why}; {done} of {len(missing)} done"
             raise InputError(reason, file=f"completions:{self._settings.model}")
+
+    def _left(self) -> Budget:
+        """Return what may still be used."""
+        if not isinstance(self._budget, Budget):
+            return self._budget()
+        tokens = self.spent.prompt + self.spent.completion
+        return self._budget.less(calls=self.calls, tokens=tokens, usd=self.usd or 0.0)
 
     def _path(self, text: str) -> Path | None:
         if self._cache is None:

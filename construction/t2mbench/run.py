@@ -20,6 +20,7 @@ from construction.t2mbench.seeds import Seed
 from construction.t2mbench.target_drafts import STAGE, TargetDraft, draft_targets, target_files
 from construction.t2mbench.targets import RULE
 from construction.t2mbench.wording import stage_prompt
+from corpus.problems import InputError
 from llm.embedding import TextEmbedder
 from llm.outcome import tool_version
 
@@ -87,7 +88,7 @@ def draft_t2mbench(
         Items, refusals, report and target files.
 
     Raises:
-        InputError: A prompt file or an embedding that cannot be used; as ``Stages.ask``.
+        InputError: A prompt file that cannot be used; as ``Stages.ask``.
     """
     started = time.time()
     folder = None if plan.prompts is None else Path(plan.prompts)
@@ -109,7 +110,11 @@ def draft_t2mbench(
     not_run = _not_run(stages, against is not None)
     check, figures = None, list[Figure]()
     if against is not None and not stages.dry_run:
-        check, figures = _check(prompts, plan.seed, against)
+        try:
+            check, figures = _check(prompts, plan.seed, against)
+        except InputError as error:
+            # What was drafted is kept when the embeddings stop, e.g. at the end of the budget.
+            not_run["OOD check"] = error.problem.line()
     planned = [(cell.stratum, cell.planned) for cell in quota]
     items = [*made.items, *read.items]
     report = DraftReport(

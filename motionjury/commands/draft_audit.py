@@ -14,7 +14,7 @@ import typer
 from benchmarks.stride import AXES
 from corpus.problems import InputError, Problem
 from motionjury.commands.draft_stride import SCORER_HELP, open_workspace_scorer
-from motionjury.commands.drafting import CorpusOption, SeedOption
+from motionjury.commands.drafting import CorpusOption, MaxCallsOption, MaxUsdOption, SeedOption
 from motionjury.options import JsonOption, WorkspaceOption, bar, print_json, print_problems
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def audit(
     ] = 1000,
     corpus: CorpusOption = None,
     seed: SeedOption = 0,
+    max_usd: MaxUsdOption = None,
+    max_calls: MaxCallsOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,8 +62,10 @@ def audit(
     Example: motionjury draft audit --scorer ngram --clips 200
     """
     from construction.report import DraftReport, write_report
+    from construction.stages import Stages
     from construction.stride_audit import item_pairs, naive_pairs, score_gaps, word_rows
     from construction.stride_figures import gap_figures, word_figure
+    from llm.budget import Budget
     from llm.outcome import tool_version
     from motionjury.workspace import open_workspace
     from store.clips import list_captions, list_clips
@@ -88,12 +92,13 @@ def audit(
     not_run: dict[str, str] = {}
     known = {clip.id for clip in every_clip}
     scorers: dict[str, Any] = {}
-    for spec in dict.fromkeys(scorer or ["ngram"]):
-        used = sorted({p.clip_id for p in drafted if p.clip_id in known})
-        opened = _open(spec, ws, (every_clip, every_text, used), not_run)
-        if opened is not None:
-            scorers[spec] = opened
+    used = sorted({p.clip_id for p in drafted if p.clip_id in known})
+    stages = Stages(budget=Budget(usd=max_usd, calls=max_calls))
     with bar("scoring") as tell:
+        for spec in dict.fromkeys(scorer or ["ngram"]):
+            opened = _open(spec, ws, (every_clip, every_text, used, stages, tell), not_run)
+            if opened is not None:
+                scorers[spec] = opened
         gaps = score_gaps(both, scorers, tell)
     words = word_rows(drafted)
     counts = Counter(pair.axis for pair in drafted)
@@ -204,9 +209,7 @@ def _most(rows: list[WordRow], most: int) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda r: AXES.index(r["axis"]))
 
 
-def _open(
-    spec: str, ws: Workspace, world: tuple[Any, Any, list[str]], not_run: dict[str, str]
-) -> Any:
+def _open(spec: str, ws: Workspace, world: tuple[Any, ...], not_run: dict[str, str]) -> Any:
     from construction.text.scorers import ScorerNotRun
 
     try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,8 +24,9 @@ from motionjury.commands.drafting import (
 from motionjury.options import JsonOption, WorkspaceOption
 
 if TYPE_CHECKING:
+    from construction.stages import Stages
     from construction.stride_filter import LikelihoodFilter
-    from construction.text.scorers import TextScorer
+    from construction.text.scorers import EchoScorer, TextScorer
     from corpus.clips import Caption, Clip
     from motionjury.workspace import Workspace
 
@@ -130,7 +132,7 @@ def stride(
         by_model = temporal != "rule" and stages.has(TEMPORAL)
         with bar("drafting STRIDE") as tell:
             likelihood, reason, note, used = _filter(
-                scorer, max_gap, (every_clip, every_text), clips, ws, dry_run
+                scorer, max_gap, (every_clip, every_text), clips, ws, stages, tell
             )
             result = draft_stride(
                 clips,
@@ -196,7 +198,8 @@ def _filter(
     trainable: tuple[list[Clip], list[Caption]],
     clips: Sequence[Clip],
     ws: Workspace,
-    dry_run: bool,
+    stages: Stages,
+    tell: Callable[[int, int], None],
 ) -> tuple[LikelihoodFilter | None, str, str, Callable[[str], TextScorer] | None]:
     """Return the likelihood filter, or why there is none; a note on training; the scorer."""
     from construction.stride_filter import LikelihoodFilter
@@ -204,10 +207,11 @@ def _filter(
 
     if spec == NO_FILTER:
         return None, "--scorer none", "", None
-    if dry_run and spec.startswith("completions:"):
+    if stages.dry_run and spec.startswith("completions:"):
         return None, "a dry run sends nothing", "", None
     try:
-        used, note = open_workspace_scorer(spec, ws, *trainable, [c.id for c in clips])
+        drafted = [clip.id for clip in clips]
+        used, note = open_workspace_scorer(spec, ws, *trainable, drafted, stages, tell)
     except ScorerNotRun as error:
         return None, str(error), "", None
     return LikelihoodFilter(used, max_gap), "", note, used
@@ -219,6 +223,8 @@ def open_workspace_scorer(
     clips: Sequence[Clip],
     captions: Sequence[Caption],
     drafted: Sequence[str],
+    stages: Stages,
+    progress: Callable[[int, int], None],
 ) -> tuple[Callable[[str], TextScorer], str]:
     """Open a scorer with what the workspace has: captions to train on, an endpoint, a cache.
 
@@ -228,6 +234,8 @@ def open_workspace_scorer(
         clips: All its clips.
         captions: All their captions.
         drafted: Ids of the clips whose captions are scored.
+        stages: The run whose budget an endpoint draws on.
+        progress: Told how many texts an endpoint has scored and how many there are.
 
     Returns:
         The scorer by clip id, and how captions were held out (empty for other scorers).
@@ -242,11 +250,13 @@ def open_workspace_scorer(
     if spec == "ngram":
         held = held_out_ngrams(clips, captions, drafted)
         return held.scorer, held.note
-    opened = open_scorer(spec, echo=lambda name: _echo(ws, name))
+    opened = open_scorer(spec, echo=lambda name: _echo(ws, name, stages, progress))
     return lambda clip_id: opened, ""
 
 
-def _echo(ws: Workspace, name: str) -> Any:
+def _echo(
+    ws: Workspace, name: str, stages: Stages, progress: Callable[[int, int], None]
+) -> EchoScorer:
     from construction.text.scorers import EchoScorer, ScorerNotRun
     from llm.echo import EndpointEcho
     from llm.settings import stage_settings
@@ -255,5 +265,12 @@ def _echo(ws: Workspace, name: str) -> Any:
     settings = stage_settings(table if isinstance(table, dict) else None, "scorer", model=name)
     if settings is None:
         raise ScorerNotRun("no endpoint is named; set base_url under [llm] in workspace.toml")
-    echo = EndpointEcho(settings, ws.root / "llm-cache" / "echo")
+    echo = EndpointEcho(
+        settings,
+        ws.root / "llm-cache" / "echo",
+        budget=stages.left,
+        tell=lambda line: print(line, file=sys.stderr),
+        progress=progress,
+    )
+    stages.share(echo)
     return EchoScorer(settings.model, settings.host, echo)

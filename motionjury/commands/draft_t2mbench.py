@@ -23,6 +23,7 @@ from motionjury.options import JsonOption, WorkspaceOption, print_problems
 
 if TYPE_CHECKING:
     from benchmarks.t2mbench import MotionPrompt
+    from construction.stages import Stages
     from construction.t2mbench.run import Against
     from llm.embedding import TextEmbedder
     from motionjury.workspace import Workspace
@@ -129,7 +130,6 @@ def t2mbench(
     given, problems = ([], []) if seeds is None else read_seeds(seeds)
     print_problems(problems)
     ws = open_workspace(workspace)
-    against = _against(ws, ood_corpus, embedding, k, ood_limit, max_usd, max_calls)
     with stages_of(
         ws,
         STAGES,
@@ -140,6 +140,7 @@ def t2mbench(
         max_usd=max_usd,
         max_calls=max_calls,
     ) as stages:
+        against = _against(ws, ood_corpus, embedding, k, ood_limit, stages)
         drafted = draft_t2mbench(plan, stages, given, against)
     notes = drafted.report.notes
     if problems:
@@ -172,14 +173,17 @@ def t2mbench_ood(
     Example: motionjury draft t2mbench-ood --ood-corpus synthetic
     """
     from construction.report import write_report
+    from construction.stages import Stages
     from construction.t2mbench.ood import check_ood
     from construction.t2mbench.run import ood_report
+    from llm.budget import Budget
     from motionjury.options import print_json
     from motionjury.workspace import open_workspace
 
     started = time.time()
     ws = open_workspace(workspace)
-    against = _against(ws, ood_corpus, embedding, k, ood_limit, max_usd, max_calls)
+    budget = Budget(usd=max_usd, calls=max_calls)
+    against = _against(ws, ood_corpus, embedding, k, ood_limit, Stages(budget=budget))
     if against is None:
         raise InputError("--ood-corpus: expected a corpus or a file of captions, got none")
     prompts = prompts_from(ws, table)
@@ -247,8 +251,7 @@ def _against(
     embedding: str,
     k: int,
     limit: int,
-    max_usd: float | None,
-    max_calls: int | None,
+    stages: Stages,
 ) -> Against | None:
     from construction.t2mbench.run import Against
     from store.clips import list_captions
@@ -266,15 +269,13 @@ def _against(
             name, captions = corpus, [one.text for one in list_captions(session, corpus)]
         if not captions:
             raise InputError(f"--ood-corpus: no captions of {corpus!r}", file=str(ws.root))
-    return Against(name, captions, _embedder(ws, embedding, max_usd, max_calls), k, limit)
+    return Against(name, captions, _embedder(ws, embedding, stages), k, limit)
 
 
-def _embedder(
-    ws: Workspace, spec: str, max_usd: float | None, max_calls: int | None
-) -> TextEmbedder:
+def _embedder(ws: Workspace, spec: str, stages: Stages) -> TextEmbedder:
     from construction.t2mbench.ood import StoredEmbeddings
-    from llm.budget import Budget
     from llm.embedding import embedder
+    from llm.embedding_endpoint import EndpointEmbedder
     from llm.settings import stage_settings
 
     kind, _, name = spec.partition(":")
@@ -283,10 +284,13 @@ def _embedder(
     settings = None
     if kind == "endpoint" and name:
         settings = stage_settings(ws.settings.get("llm"), EMBEDDING_STAGE, model=name)
-    return embedder(
+    made = embedder(
         spec,
         settings=settings,
         cache=ws.root / "llm-cache" / "embeddings",
-        budget=Budget(usd=max_usd, calls=max_calls),
+        budget=stages.left,
         tell=lambda line: print(line, file=sys.stderr),
     )
+    if isinstance(made, EndpointEmbedder):
+        stages.share(made)
+    return made

@@ -5,10 +5,11 @@ import pytest
 from construction.text.temporal import reverse_events
 from corpus.clips import Caption
 from corpus.problems import InputError
-from motionjury.commands.draft import captions, stride
+from motionjury.commands.draft import audit, captions, stride
 from motionjury.workspace import init_workspace
 from store.clips import add_clips
 from store.items import list_items
+from tests.construction.test_scorers import echoed
 from tests.construction.test_stride import TEXTS, corpus_of
 from tests.construction.test_stride_steps import verdict
 from tests.llm.server import FakeEndpoint, completion, failure, user_text
@@ -265,3 +266,23 @@ def test_a_scorer_that_cannot_work_is_not_run_and_an_unknown_one_refused(tmp_pat
         assert said in json.loads(capsys.readouterr().out)["not_run"]["likelihood_filter"]
     with pytest.raises(InputError, match="--scorer"):
         stride(scorer="gpt2", workspace=ws.root)
+
+
+def test_a_scorer_behind_an_endpoint_keeps_to_the_budget_of_the_run(tmp_path, capsys):
+    ws, _ = workspace_of(tmp_path / "ws", {"a": ["he turns left."], "b": ["he steps right."]})
+    words = {"workspace": ws.root, "as_json": True}
+    with FakeEndpoint(echoed) as server:
+        with_model(ws, server, concurrency=1)
+        drafting = {**words, "axes": "mirror_reflection", "scorer": "completions:base"}
+        stride(**drafting, no_model=True, max_calls=1)
+        report = json.loads(capsys.readouterr().out)
+        assert len(server.got) == 1
+        assert "1 of 4 done" in report["not_run"]["likelihood_filter"]
+        stride(**drafting, no_model=True, max_gap=9.0)
+        assert json.loads(capsys.readouterr().out)["not_run"] == {}
+        assert len(server.got) == 4
+        audit(**words, clips=0, scorer=["completions:one", "completions:two"], max_calls=1)
+        told = json.loads(capsys.readouterr().out)["not_run"]
+        assert len(server.got) == 5
+        assert "calls" in told["completions:one"]
+        assert "calls" in told["completions:two"]

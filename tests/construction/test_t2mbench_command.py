@@ -249,6 +249,28 @@ def test_an_endpoint_may_make_the_vectors_and_is_asked_once(ws, tmp_path):
     assert (told["prompts_in_corpus"]["n_points"], told["n_taken"]) == (2, 5)
 
 
+def test_vectors_and_stages_draw_on_one_budget(ws, tmp_path):
+    (tmp_path / "captions.txt").write_text("one\ntwo\nthree\nfour\nfive\n")
+    words = ("draft", "t2mbench", "--categories", "dynamics", "--limit", "1", "--json",
+             "--ood-corpus", "captions.txt", "--embedding", "endpoint:e5")  # fmt: skip
+    writer = Writer()
+
+    def script(body, number):
+        return vectors(body) if "input" in body else writer(body, number)
+
+    with FakeEndpoint(script) as server:
+        llm(ws, server.url)
+        told = json.loads(run(*words[:-4]))
+        asked = len(server.got)
+        table = told["stages"].values()
+        assert asked == sum(use["calls"] for use in table) > 0
+        (ws.root / "llm-cache").rename(tmp_path / "aside")
+        writer.made = 0
+        told = json.loads(run(*words, "--max-calls", str(asked)))
+        assert len(server.got) == 2 * asked
+    assert "calls" in told["not_run"]["OOD check"]
+
+
 @pytest.mark.parametrize("how", ["down", "refusing"])
 def test_an_endpoint_that_brings_nothing_is_told_in_the_report(ws, how):
     def script(*_):
