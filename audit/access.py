@@ -270,8 +270,10 @@ def motion_for_token(session: Session, token: str, person_id: str) -> Media:
 
 
 def shown_in_3d(study: Study, media: Media) -> bool:
-    """Return whether a study offers a clip in 3D; never where the video shows bare joints."""
-    return study.offers_3d and media.settings.get("view") == "mesh"
+    """Return whether a study offers a clip in 3D: only where the video shows the embedded body."""
+    drawn = media.settings
+    embedded = drawn.get("view") == "mesh" and drawn.get("body", "embedded") == "embedded"
+    return study.offers_3d and embedded
 
 
 def _require_part(session: Session, person_id: str, study_id: str) -> StudyRow:

@@ -85,8 +85,10 @@ def render_job(job: RenderJob, since: float = math.inf) -> Rendered:
             if not skipped:
                 fit = fit_error(motion, job.settings)
                 info = info.model_copy(update={"fit_error_mm": fit})
-        # A study that shows bare joints must not show more of the person in 3D.
-        if job.settings.view == "mesh" and not out.with_suffix(".glb").is_file():
+        # A study that shows bare joints must not show more of the person in 3D, and the 3D view
+        # has the embedded body only.
+        in_3d = job.settings.view == "mesh" and job.settings.body == "embedded"
+        if in_3d and not out.with_suffix(".glb").is_file():
             write_animation(motion, out.with_suffix(".glb"), job.settings)
     except InputError as error:
         return Rendered(clip_id=clip_id, problem=error.problem)

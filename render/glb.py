@@ -86,7 +86,7 @@ def write_glb(
     Args:
         motion: A motion that ``render_clip`` takes.
         out: File to write; its folder is made, it is written under a temporary name and moved.
-        settings: ``fps`` gives the keys, ``size`` nothing; as for the video.
+        settings: ``fps`` gives the keys, ``refine`` the pose, ``size`` nothing; as for the video.
         body: The body; null for the embedded one. Note that the file holds its geometry.
 
     Raises:
@@ -137,7 +137,8 @@ def animation_glb(motion: Motion, settings: RenderSettings | None = None) -> byt
 
     Args:
         motion: A motion that ``render_clip`` takes.
-        settings: ``fps`` gives the keys; as for the video.
+        settings: ``fps`` gives the keys, ``refine`` the pose; as for the video. Licensed bodies
+            are not drawn.
 
     Raises:
         InputError: As ``render_clip``.
@@ -188,10 +189,14 @@ def _take(motion: Motion, settings: RenderSettings, body: Body) -> _Take:
     stage = Stage(
         motion,
         RenderSettings(
-            size=64, fps=settings.fps, backend="raster", facing_arrow=settings.facing_arrow
+            size=64,
+            fps=settings.fps,
+            backend="raster",
+            facing_arrow=settings.facing_arrow,
+            refine=settings.refine,
         ),
     )
-    pose = pose_from_motion(motion.resampled(settings.fps), body)
+    pose = pose_from_motion(motion.resampled(settings.fps), body, refine=settings.refine)
     local = pose.rotations.copy()
     for j, parent in enumerate(body.parents):
         if parent >= 0:

@@ -408,7 +408,7 @@ def test_who_gets_a_motion_and_how_long_it_may_be_kept(space):
         assert stranger.get(path).status_code == 403
 
 
-def test_a_video_of_bare_joints_has_no_3d_view(space):
+def test_a_video_of_bare_joints_or_another_body_has_no_3d_view(space):
     from audit.access import shown_in_3d
     from audit.records import get_study
     from store.clips import get_media
@@ -416,8 +416,11 @@ def test_a_video_of_bare_joints_has_no_3d_view(space):
     with space.workspace.db.read() as session:
         study = get_study(session, space.studies["Deep study"])
         media = get_media(session, space.media[0])
-    bare = media.model_copy(update={"settings": {**media.settings, "view": "skeleton"}})
-    assert (shown_in_3d(study, media), shown_in_3d(study, bare)) == (True, False)
+    bare, other = (
+        media.model_copy(update={"settings": {**media.settings, **change}})
+        for change in ({"view": "skeleton"}, {"body": "smpl"})
+    )
+    assert [shown_in_3d(study, one) for one in (media, bare, other)] == [True, False, False]
 
 
 def test_a_protocol_that_has_no_3d_view_refuses_it(space, monkeypatch):

@@ -163,6 +163,26 @@ def test_one_mesh_serves_every_clip_within_millimetres():
         assert away.max() < 0.04
 
 
+def test_a_refined_pose_is_that_of_the_video():
+    settings = RenderSettings(size=64, refine=True)
+    noise = np.random.default_rng(1).normal(0, 0.02, (1, 22, 3))
+    plain = striding(8, rotations=False)
+    positions = plain.positions + noise * np.linspace(-1, 1, 8)[:, None, None]
+    motion = plain.model_copy(update={"positions": positions.astype(np.float32)})
+    mesh, frame = Glb(mesh_glb()), 7
+    actor = Stage(motion, settings).actor
+    shown = np.empty_like(actor.vertices)
+    skinned(actor, frame, shown)
+    away, unrefined = (
+        np.linalg.norm(
+            mesh.drawn(frame / 30, Glb(animation_glb(motion, one))) - shown[actor.faces], axis=2
+        ).mean()
+        for one in (settings, RenderSettings(size=64))
+    )
+    assert away < 0.006
+    assert away < 0.8 * unrefined
+
+
 def test_a_child_sized_motion_gives_a_child_sized_body():
     adult = striding(rotations=False)
     small = adult.model_copy(update={"positions": adult.positions * 0.6})
