@@ -354,7 +354,8 @@ def test_repeated_items_come_back_at_a_distance_and_are_kept_apart(db: Database)
         ]
         found = checks_report(session, world.study).experts[0].stability
         assert (found["realism"].same, found["realism"].pairs) == (0, 2)
-        assert (found["semantic_consistency"].same, found["realism"].pairs) == (2, 2)
+        other = found["semantic_consistency"]
+        assert (other.same, other.pairs) == (2, 2)
     whole(world)
 
 
