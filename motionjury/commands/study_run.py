@@ -13,6 +13,7 @@ app = typer.Typer()
 
 StudyArgument = Annotated[str, typer.Argument(help="Name or id of the study.")]
 """The study of a command."""
+_LATER = "results are shown once the study is closed: until then it could be told whose they are"
 
 
 @app.command()
@@ -134,19 +135,28 @@ def retire(
 def checks(
     name: StudyArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Report attention items and repeated items by expert code.
+    """Report attention items and repeated items by expert code, once the study is closed.
 
     Neither is part of the data. Kappa is of each question's two occasions, all experts together.
 
     Example: motionjury study checks "Audit 1" --json
     """
     from audit.checks import checks_report, retest_rows
+    from audit.records import get_study
     from motionjury.retest import retest_table
     from motionjury.workspace import open_workspace
 
     with open_workspace(workspace).db.read() as session:
+        tells = get_study(session, name).tells_codes
         report = checks_report(session, name)
         rows = retest_rows(session, name)
+    if not tells:
+        planned = {
+            "attention_items": report.attention_items,
+            "repeats_wanted": report.repeats_wanted,
+        }
+        _say(as_json, {**planned, "experts": None, "retest": None, "reason": _LATER}, _LATER)
+        return
     table = retest_table(rows)
     if as_json:
         print_json({**report.model_dump(), "retest": table})

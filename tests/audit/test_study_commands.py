@@ -77,6 +77,14 @@ def test_a_judge_study_from_its_table_to_its_checks(rendered: Workspace, tmp_pat
     assert answer(study.app, rendered, "status", "J")["paused"]
     assert not answer(study.app, rendered, "resume", "J")["paused"]
     label_all(rendered, "J", LIKERT)
+    assert answer(study.app, rendered, "disputes", "J")["items"][0]["disagreement"] == 0.0
+    assert answer(study.app, rendered, "status", "J")["ratings"] == 12
+    early = answer(study.app, rendered, "checks", "J")
+    assert (early["attention_items"], early["experts"], early["retest"]) == (1, None, None)
+    told = run(study.app, rendered, "checks", "J").stdout
+    assert "once the study is closed" in told
+    assert "A1" not in told
+    answer(study.app, rendered, "close", "J")
     report = answer(study.app, rendered, "checks", "J")
     assert [one["attention"] for one in report["experts"]] == [1, 1]
     assert [one["passed"] for one in report["experts"]] == [0, 0]
@@ -87,8 +95,6 @@ def test_a_judge_study_from_its_table_to_its_checks(rendered: Workspace, tmp_pat
         (None, "no_variation"),
     ]
     assert "A1: attention 0/1 right" in run(study.app, rendered, "checks", "J").stdout
-    assert answer(study.app, rendered, "disputes", "J")["items"][0]["disagreement"] == 0.0
-    assert answer(study.app, rendered, "status", "J")["ratings"] == 12
 
 
 def test_what_a_coordinator_does_on_the_command_line(rendered: Workspace) -> None:
