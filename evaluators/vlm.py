@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -35,6 +35,15 @@ class CaptionChoice(Frozen):
     """Which caption fits the motion."""
 
     choice: Literal["A", "B"] = Field(description="A or B")
+
+
+class Shown(NamedTuple):
+    """One order a question was asked in, and what came back."""
+
+    swapped: bool
+    """Whether the second caption was called A."""
+    reply: Reply[CaptionChoice]
+    """The reply."""
 
 
 class VlmJudge:
@@ -70,10 +79,13 @@ class VlmJudge:
         self._both = both_orders
         self._prompt = load_prompt(prompt or PROMPT, ("a", "b"))
         self._settings = settings or DEFAULTS
-        self._progress = progress
+        self.progress = progress
+        """Told of each event; may be set anew between runs."""
         self.name = model.settings.model
         self.replies: list[Reply[CaptionChoice]] = []
         """Every reply of the last ``choose``, with its exchange; for records and coverage."""
+        self.shown: list[list[Shown]] = []
+        """Each question of the last ``choose`` as it was asked; empty if it could not be drawn."""
 
     @property
     def fingerprint(self) -> str:
@@ -123,8 +135,8 @@ class VlmJudge:
         def told(event: Event) -> None:
             if event.kind == "stopped":
                 stops.append(event.detail)
-            if self._progress is not None:
-                self._progress(event)
+            if self.progress is not None:
+                self.progress(event)
 
         pictures: dict[str, Media | None] = {}
         requests: list[Request] = []
@@ -152,10 +164,8 @@ class VlmJudge:
                 "goes on there"
             )
         answers = iter(self.replies)
-        return [
-            _choice([_one_answer(next(answers), swapped=turn) for turn in orders])
-            for orders in asked
-        ]
+        self.shown = [[Shown(turn, next(answers)) for turn in orders] for orders in asked]
+        return [_choice([_one_answer(*one) for one in orders]) for orders in self.shown]
 
     def swapped(self, item: str) -> bool:
         """Return whether the second caption of an item is called A."""
@@ -170,7 +180,7 @@ class VlmJudge:
         return picture(encode_frame(drawn.as_one(FRAMES)))
 
 
-def _one_answer(reply: Reply[CaptionChoice], *, swapped: bool) -> Choice:
+def _one_answer(swapped: bool, reply: Reply[CaptionChoice]) -> Choice:
     if reply.value is None:
         return "invalid"
     return "first" if (reply.value.choice == "A") != swapped else "second"

@@ -28,6 +28,8 @@ class StrideTask(Frozen):
     """Id of the item; its perturbed caption goes by this id in score files."""
     triplet: Triplet
     """Motion and both captions."""
+    drafter: str | None = None
+    """Language model that drafted the item; None where none did or nobody says."""
 
     @property
     def key(self) -> StrideKey:
@@ -59,6 +61,19 @@ class Control(NamedTuple):
     """The unrelated motion u."""
 
 
+class Asked(NamedTuple):
+    """One question of a forced choice."""
+
+    item_id: str
+    """The item."""
+    motion_id: str
+    """The motion that was shown."""
+    draw: int | None
+    """Number of the unrelated motion; None for the item's own."""
+    swapped: bool
+    """Whether the perturbed caption was given first."""
+
+
 class Scored(NamedTuple):
     """What a model earned, and what was left out."""
 
@@ -71,6 +86,8 @@ class Scored(NamedTuple):
     """Control rows, in the order of the scores."""
     dropped: tuple[Dropped, ...]
     """What was not scored."""
+    asked: tuple[Asked, ...] = ()
+    """Questions of a forced choice, in the order they were put; empty for scores."""
 
 
 def draw_controls(
@@ -190,34 +207,58 @@ def choose_items(
         seed: Seed of draw and order.
         ties: What a tie earns.
 
+    Returns:
+        Credits of the items whose motion could be read, and what could not.
+
     Raises:
-        InputError: A motion cannot be read.
+        InputError: No motion can be read, or what ``model.choose`` raises.
     """
-    controls = draw_controls(tasks, count=count, seed=seed)
-    asked = [(task, task.key.motion_id) for task in tasks]
-    asked += [(tasks[c.item], c.motion_id) for c in controls]
-    read: dict[str, Motion] = {name: motions.load(name) for name in {m for _, m in asked}}
-    swapped = [
-        int(content_hash([seed, task.item_id, model.name, motion], 8), 16) % 2 == 1
-        for task, motion in asked
+    read, refused = _read(motions, {task.key.motion_id for task in tasks})
+    kept = [task for task in tasks if task.key.motion_id in read]
+    if not kept:
+        why = next(iter(refused.values()), "the release holds no item")
+        raise InputError(f"{model.name}: no item can be scored: {why}")
+    controls = draw_controls(kept, count=count, seed=seed)
+    rows: list[tuple[StrideTask, str, int | None]]
+    rows = [(task, task.key.motion_id, None) for task in kept]
+    rows += [(kept[c.item], c.motion_id, c.draw) for c in controls]
+    asked = [
+        Asked(task.item_id, motion, draw, _swapped(seed, task, model, motion))
+        for task, motion, draw in rows
     ]
-    pairs = [(task.triplet.caption, task.triplet.perturbed) for task, _ in asked]
+    pairs = [(task.triplet.caption, task.triplet.perturbed) for task, _, _ in rows]
     answers = model.choose(
-        [read[motion] for _, motion in asked],
-        [pair[swap] for pair, swap in zip(pairs, swapped, strict=True)],
-        [pair[not swap] for pair, swap in zip(pairs, swapped, strict=True)],
+        [read[one.motion_id] for one in asked],
+        [pair[one.swapped] for pair, one in zip(pairs, asked, strict=True)],
+        [pair[not one.swapped] for pair, one in zip(pairs, asked, strict=True)],
     )
-    named = [_named(answer, swap) for answer, swap in zip(answers, swapped, strict=True)]
+    named = [_named(answer, one.swapped) for answer, one in zip(answers, asked, strict=True)]
     item = np.array([c.item for c in controls], dtype=np.int64)
     return Scored(
         given=credits_of_choices(
-            [task.key for task in tasks], named[: len(tasks)], item, named[len(tasks) :], ties
+            [task.key for task in kept], named[: len(kept)], item, named[len(kept) :], ties
         ),
         invisible=None,
         scores=None,
         controls=tuple(controls),
-        dropped=(),
+        dropped=_dropped(len(tasks) - len(kept), refused, 0),
+        asked=tuple(asked),
     )
+
+
+def _read(motions: MotionLibrary, names: set[str]) -> tuple[dict[str, Motion], dict[str, str]]:
+    """Read motions; those that cannot be read come with the reason."""
+    read, refused = {}, {}
+    for name in sorted(names):
+        try:
+            read[name] = motions.load(name)
+        except InputError as error:
+            refused[name] = error.problem.reason
+    return read, refused
+
+
+def _swapped(seed: int, task: StrideTask, model: ForcedChoiceModel, motion: str) -> bool:
+    return int(content_hash([seed, task.item_id, model.name, motion], 8), 16) % 2 == 1
 
 
 def _named(answer: Choice, swapped: bool) -> str:

@@ -49,6 +49,8 @@ class StrideModel:
     """What was not scored."""
     notes: tuple[str, ...] = field(default=())
     """What to know of it."""
+    choices: str = ""
+    """CSV of what a judge was shown and said; empty where nobody was asked."""
 
 
 def stride_tables(models: Sequence[StrideModel]) -> list[ResultTable]:

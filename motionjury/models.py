@@ -50,6 +50,7 @@ def open_models(
     device: str = "auto",
     workspace: Path | None = None,
     budget: Budget | None = None,
+    both_orders: bool = False,
 ) -> list[NamedModel]:
     """Open the models that ``--model`` names.
 
@@ -62,6 +63,7 @@ def open_models(
         device: ``auto``, ``cpu`` or a GPU.
         workspace: Whose ``[llm]`` table says where a vision-language model is.
         budget: The most each vision-language model may use; None is no limit.
+        both_orders: Whether a vision-language model is asked in both orders of the captions.
 
     Raises:
         InputError: An unknown model, files that are missing or of another model, or files and
@@ -91,9 +93,9 @@ def open_models(
         if name == VLM:
             from motionjury.vlm import open_vlm
 
-            opened.append(
-                NamedModel("choices", open_vlm(path or None, _workspace(workspace), budget=budget))
-            )
+            around = _workspace(workspace)
+            judge = open_vlm(path or None, around, budget=budget, both_orders=both_orders)
+            opened.append(NamedModel("choices", judge))
             continue
         from evaluators.registry import MODELS, open_model
 

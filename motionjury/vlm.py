@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from corpus.problems import InputError
@@ -18,7 +19,12 @@ STAGE = "score"
 
 
 def open_vlm(
-    model: str | None, workspace: Workspace | None, seed: int = 0, budget: Budget | None = None
+    model: str | None,
+    workspace: Workspace | None,
+    seed: int = 0,
+    budget: Budget | None = None,
+    *,
+    both_orders: bool = False,
 ) -> VlmJudge:
     """Open a vision-language model; its answers are kept in the workspace's ``llm-cache``.
 
@@ -27,6 +33,7 @@ def open_vlm(
         workspace: Whose ``[llm]`` table names the endpoint; None leaves the environment.
         seed: Seed of the order of the captions.
         budget: The most it may use; None is no limit.
+        both_orders: Whether each question is asked in both orders of the captions.
 
     Raises:
         InputError: No endpoint or model is named, or an unknown setting.
@@ -46,10 +53,25 @@ def open_vlm(
             "workspace.toml, or OPENAI_BASE_URL or OPENAI_API_KEY and --model vlm=NAME"
         )
     cache = None if workspace is None else ResponseCache(workspace.root / "llm-cache")
-    return VlmJudge(LanguageModel(settings, cache, budget), seed=seed, progress=_told)
+    return VlmJudge(
+        LanguageModel(settings, cache, budget),
+        seed=seed,
+        both_orders=both_orders,
+        progress=telling(lambda done, total: None),
+    )
 
 
-def _told(event: Event) -> None:
-    """Say on stderr why a run waits or stops."""
-    if event.kind in ("stopped", "notice", "retry"):
-        print(f"{STAGE} {event.id}: {event.kind}: {event.detail}".strip(), file=sys.stderr)
+def telling(told: Callable[[int, int], None]) -> Callable[[Event], None]:
+    """Return what a run tells its events: how far it is, and on stderr why it waits or stops.
+
+    Args:
+        told: Called with how many questions are settled, and of how many.
+    """
+
+    def tell(event: Event) -> None:
+        told(event.done, event.total)
+        if event.kind in ("stopped", "notice", "retry"):
+            where = f" {event.id}" if event.id else ""
+            print(f"{STAGE}{where}: {event.kind}: {event.detail}", file=sys.stderr)
+
+    return tell

@@ -59,6 +59,14 @@ def stride_command(
     device: DeviceOption = "auto",
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
+    both_orders: Annotated[
+        bool,
+        typer.Option(
+            "--both-orders",
+            help="Ask a vision-language model in both orders of the captions, which is twice the "
+            "calls; two answers that name different captions are a tie.",
+        ),
+    ] = False,
     motions: Annotated[
         Path | None,
         typer.Option(help="Motions of the release.", show_default="those of the workspace"),
@@ -117,6 +125,8 @@ def stride_command(
     release = _release(paths)
     tasks = None if release is None else _tasks(release)
     run = StrideRun(tasks, choice, controls, resamples, seed, higher_is_better, likelihood)
+    if both_orders and not _asks(model or ()):
+        raise InputError("--both-orders: expected --model vlm, which alone is asked")
     if pairs is not None:
         _write_pairs(run, pairs)
         return
@@ -135,6 +145,7 @@ def stride_command(
                 device=device,
                 workspace=workspace,
                 budget=_budget(model, max_usd, max_calls),
+                both_orders=both_orders,
             )
             library = motion_library(
                 (task.key.motion_id for task in tasks or ()),
@@ -171,9 +182,13 @@ def _budget(model: Sequence[str], usd: float | None, calls: int | None) -> Budge
 
     if usd is None and calls is None:
         return None
-    if not any(name.partition("=")[0] == "vlm" for name in model):
+    if not _asks(model):
         raise InputError("--max-usd and --max-calls: expected --model vlm, which alone asks")
     return Budget(usd=usd, calls=calls)
+
+
+def _asks(model: Sequence[str]) -> bool:
+    return any(name.partition("=")[0] == "vlm" for name in model)
 
 
 def _named(text: str) -> tuple[str, Path]:
@@ -205,7 +220,11 @@ def _tasks(release: Path) -> list[StrideTask]:
     from metrics.stride_scoring import StrideTask
 
     return [
-        StrideTask(item_id=item.item_id, triplet=item.triplet())
+        StrideTask(
+            item_id=item.item_id,
+            triplet=item.triplet(),
+            drafter=item.provenance.model_answered or item.provenance.model_asked,
+        )
         for item in read_stride_release(release)
     ]
 
@@ -242,8 +261,10 @@ def _write(out: Path, models: Sequence[StrideModel], record: Result) -> Path:
     for stale in out.glob("mirror_grids*.csv"):
         stale.unlink()
     for found in models:
+        slug = re.sub(r"[^\w.-]+", "-", found.name).strip("-.") or "model"
+        if found.choices:
+            write_text(out / f"choices_{slug}.csv", found.choices)
         if found.grids is not None:
-            slug = re.sub(r"[^\w.-]+", "-", found.name).strip("-.") or "model"
             name = "mirror_grids.csv" if len(models) == 1 else f"mirror_grids_{slug}.csv"
             write_text(out / name, grids_csv(found.grids))
     return page

@@ -100,13 +100,23 @@ class StrideRun:
         return found
 
     def _from_choices(self, model: ForcedChoiceModel, library: MotionLibrary) -> StrideModel:
+        from evaluators.vlm import VlmJudge
+        from llm.outcome import same_model_warning
         from metrics.results import Source
+        from metrics.stride_choices import choices_csv
         from metrics.stride_scoring import choose_items
         from metrics.stride_tables import StrideModel
+        from motionjury.vlm import telling
 
-        scored = choose_items(
-            self.tasks or [], model, library, count=self.controls, seed=self.seed, ties=self.ties
-        )
+        tasks = self.tasks or []
+        with bar(f"{model.name}: questions") as told:
+            if isinstance(model, VlmJudge):
+                model.progress = telling(told)
+            scored = choose_items(
+                tasks, model, library, count=self.controls, seed=self.seed, ties=self.ties
+            )
+        drafters = {task.drafter for task in tasks if task.drafter is not None}
+        warning = same_model_warning(model.name, sorted(drafters))
         return StrideModel(
             name=model.name,
             kind="choices",
@@ -115,6 +125,8 @@ class StrideRun:
             native_metric=model.native_metric,
             sources=(Source(name=model.name, role="model", sha256=model.fingerprint),),
             dropped=scored.dropped,
+            notes=() if warning is None else (warning,),
+            choices=choices_csv(scored.asked, model.shown) if isinstance(model, VlmJudge) else "",
         )
 
     def _from_source(

@@ -214,6 +214,24 @@ def test_unusable_answers_are_counted():
     assert (found.acc, found.bias, found.delta, found.invalid_rate) == (0.5, 0.5, 0.0, 1.0)
 
 
+def test_a_motion_that_cannot_be_read_costs_its_items_alone():
+    def lost():
+        raise InputError("the file is cut off")
+
+    library = MotionLibrary(
+        {f"m{n}": (str(n), (lambda n=n: motion(n)) if n else lost) for n in range(10)}
+    )
+    scored = choose_items(TASKS, Chooser(lambda *_: "first"), library)
+    of_lost = [one for one in TASKS if one.key.motion_id == "m0"]
+    assert [(d.what, d.n, d.reason) for d in scored.dropped] == [
+        ("items", len(of_lost), "the file is cut off")
+    ]
+    assert len(scored.given.keys) == len(TASKS) - len(of_lost)
+    assert "m0" not in {one.motion_id for one in scored.asked}
+    with pytest.raises(InputError, match="Chooser: no item can be scored: the file is cut off"):
+        choose_items(of_lost, Chooser(lambda *_: "first"), library)
+
+
 def test_mirror_grids_by_hand():
     grids = Grids(
         ("i", "j", "k"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from corpus.problems import InputError
 from corpus.synthetic.script import scenes
 from evaluators.own import kind_of, open_own
 from motionjury.cli import cli
+from motionjury.commands.score_stride import _tasks
 from motionjury.models import open_models
 from motionjury.retrieval_runs import model_pools
 from motionjury.scored_clips import known_clips
@@ -175,6 +177,36 @@ def test_a_vision_language_model_chooses(monkeypatch, tmp_path: Path, release: P
         assert {got.body["model"] for got in server.got} == {"seer"}
     assert all(cell["gpr"] is None for cell in found["cells"])
     assert {cell["acc"] for cell in found["cells"]} <= {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+def test_what_a_judge_was_shown_and_said_lies_beside_the_result(
+    monkeypatch, tmp_path: Path, release: Path
+) -> None:
+    drafted = [
+        task.model_copy(update={"drafter": "vendor/Seer-2025-01-02"}) for task in _tasks(release)
+    ]
+    monkeypatch.setattr("motionjury.commands.score_stride._tasks", lambda _: drafted)
+    out = tmp_path / "out"
+    with FakeEndpoint(truthful) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        words = ("--model", "vlm=seer", "--controls", "1", "--both-orders", "-o", out)
+        found = stride(release, *words)
+        with pytest.raises(InputError, match="--both-orders: expected --model vlm"):
+            stride(release, "--model", "builtin", "--both-orders")
+    with (out / "choices_seer.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 2 * 16
+    texts = {task.item_id: task.triplet for task in drafted}
+    for row in rows:
+        shown = texts[row["item_id"]]
+        a = shown.caption if row["caption_a"] == "original" else shown.perturbed
+        assert row["letter"] == ("A" if "left" in a else "B")
+        assert row["outcome"] == "ok"
+    assert sum(row["draw"] == "" for row in rows) == 32
+    # In both orders each question shows either caption as A once.
+    assert sum(row["caption_a"] == "original" for row in rows) == 32
+    assert any("seer is the model that drafted the items" in note for note in found["notes"])
 
 
 def test_a_vision_language_model_keeps_to_its_budget(
