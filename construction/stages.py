@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from benchmarks.items import Frozen
+from construction.batches import Batches
 from llm.ask import Event, LanguageModel
 from llm.budget import Budget, Estimate, cost
 from llm.outcome import Coverage, Reply, T, Usage, coverage
@@ -59,6 +60,7 @@ class Stages:
         budget: Budget | None = None,
         tell: Tell | None = None,
         dry_run: bool = False,
+        batches: Batches | None = None,
     ) -> None:
         """Keep the models; nothing is sent.
 
@@ -67,8 +69,11 @@ class Stages:
             budget: The most the whole run may use, all stages together.
             tell: Told of each event.
             dry_run: Answer from the cache only and reckon what the rest would take.
+            batches: Batch files to read answers from, or to write questions to; the run is a dry
+                one where questions are written.
         """
-        self.dry_run = dry_run
+        self.batches = batches or Batches()
+        self.dry_run = dry_run or self.batches.out is not None
         self.estimates: dict[str, list[Estimate]] = {}
         """What each stage would ask, one estimate for each time it was reached in a dry run."""
         self._models = dict(models or {})
@@ -110,7 +115,9 @@ class Stages:
         tell = self._tell
         progress = None if tell is None else lambda event: tell(stage, event)
         calls, spent = model.calls, model.spent
+        self.batches.take(stage, model, requests, schema)
         if self.dry_run:
+            self.batches.give(stage, model, requests, schema)
             self.estimates.setdefault(stage, []).append(model.estimate(requests, schema))
             replies = _from_cache(model, requests, schema)
         else:

@@ -11,6 +11,8 @@ import typer
 
 from corpus.problems import InputError
 from motionjury.commands.drafting import (
+    BatchInOption,
+    BatchOutOption,
     CorpusOption,
     DryRunOption,
     LimitOption,
@@ -70,6 +72,8 @@ def mrbench(
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
     dry_run: DryRunOption = False,
+    batch_out: BatchOutOption = None,
+    batch_in: BatchInOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,13 +130,15 @@ def mrbench(
         dry_run=dry_run,
         max_usd=max_usd,
         max_calls=max_calls,
+        batch_out=batch_out,
+        batch_in=batch_in,
     ) as stages:
         drafted = draft_mrbench(
             clips,
             captions,
             categories,
             # A dry run sends nothing, so it compares by TF-IDF whatever was named.
-            _embedder(ws, "tfidf" if dry_run else embedding, stages),
+            _embedder(ws, "tfidf" if stages.dry_run else embedding, stages),
             frames,
             stages,
             settings,
@@ -140,7 +146,7 @@ def mrbench(
             earlier=before,
             tell=_say,
         )
-    if not dry_run:
+    if not stages.dry_run:
         _write_training(ws, drafted.training)
     finish(ws, drafted.items, drafted.report, drafted.rejected, stages, as_json=as_json)
 

@@ -11,6 +11,8 @@ import typer
 
 from corpus.problems import InputError, Problem
 from motionjury.commands.drafting import (
+    BatchInOption,
+    BatchOutOption,
     CorpusOption,
     DryRunOption,
     LimitOption,
@@ -76,6 +78,8 @@ def nextmotionqa(
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
     dry_run: DryRunOption = False,
+    batch_out: BatchOutOption = None,
+    batch_in: BatchInOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,6 +130,8 @@ def nextmotionqa(
         dry_run=dry_run,
         max_usd=max_usd,
         max_calls=max_calls,
+        batch_out=batch_out,
+        batch_in=batch_in,
     ) as stages:
         drafted = draft_nextmotionqa(
             sources,

@@ -12,6 +12,8 @@ import typer
 from benchmarks.stride import AXES, StrideAxis
 from corpus.problems import InputError
 from motionjury.commands.drafting import (
+    BatchInOption,
+    BatchOutOption,
     CorpusOption,
     DryRunOption,
     MaxCallsOption,
@@ -86,6 +88,8 @@ def stride(
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
     dry_run: DryRunOption = False,
+    batch_out: BatchOutOption = None,
+    batch_in: BatchInOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,6 +130,8 @@ def stride(
         dry_run=dry_run,
         max_usd=max_usd,
         max_calls=max_calls,
+        batch_out=batch_out,
+        batch_in=batch_in,
     ) as stages:
         if temporal == "llm" and not stages.has(TEMPORAL):
             raise InputError("--temporal llm: expected a model; name one with --model or in [llm]")

@@ -11,6 +11,8 @@ import typer
 
 from corpus.problems import InputError
 from motionjury.commands.drafting import (
+    BatchInOption,
+    BatchOutOption,
     DryRunOption,
     MaxCallsOption,
     MaxUsdOption,
@@ -94,6 +96,8 @@ def t2mbench(
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
     dry_run: DryRunOption = False,
+    batch_out: BatchOutOption = None,
+    batch_in: BatchInOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -139,6 +143,8 @@ def t2mbench(
         dry_run=dry_run,
         max_usd=max_usd,
         max_calls=max_calls,
+        batch_out=batch_out,
+        batch_in=batch_in,
     ) as stages:
         against = _against(ws, ood_corpus, embedding, k, ood_limit, stages)
         drafted = draft_t2mbench(plan, stages, given, against)
@@ -146,7 +152,7 @@ def t2mbench(
     if problems:
         notes += (f"seeds: {len(problems)} rows were refused, {len(given)} used",)
     # A run without Accuracy prompts leaves the files of an earlier one alone.
-    if not dry_run and any(content.targets for content in drafted.files.values()):
+    if not stages.dry_run and any(content.targets for content in drafted.files.values()):
         written = write_target_files(drafted.files, ws.results_dir / "draft-t2mbench")
         notes += (f"unverified targets: {', '.join(p.name for p in written)} beside the report",)
     report = drafted.report.model_copy(update={"notes": notes})

@@ -11,6 +11,8 @@ import typer
 from corpus.problems import InputError
 from motionjury.commands.draft_t2mbench import PromptsFolderOption, PromptTableOption, prompts_from
 from motionjury.commands.drafting import (
+    BatchInOption,
+    BatchOutOption,
     DryRunOption,
     MaxCallsOption,
     MaxUsdOption,
@@ -42,6 +44,8 @@ def t2mbench_targets(
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
     dry_run: DryRunOption = False,
+    batch_out: BatchOutOption = None,
+    batch_in: BatchInOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -83,10 +87,12 @@ def t2mbench_targets(
         dry_run=dry_run,
         max_usd=max_usd,
         max_calls=max_calls,
+        batch_out=batch_out,
+        batch_in=batch_in,
     ) as stages:
         read = draft_targets(found, seed, stages, folder=prompts)
     report = targets_report(read, len(found), seed, stages, started)
-    if not dry_run:
+    if not stages.dry_run:
         folder = out or ws.results_dir / "draft-t2mbench"
         files = target_files((TargetCheck.model_validate(i.payload), False) for i in read.items)
         written = write_target_files(files, folder)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corpus.problems import InputError
-from motionjury.options import print_json
+from motionjury.options import print_json, print_problems
 
 if TYPE_CHECKING:
     from benchmarks.items import Item
@@ -47,6 +47,17 @@ MaxCallsOption = Annotated[
     int | None, typer.Option("--max-calls", min=0, help="Stop after this many calls.")
 ]
 
+BatchOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--batch-out", help="Write the next stage's questions here for a batch service; send none."
+    ),
+]
+BatchInOption = Annotated[
+    list[Path] | None,
+    typer.Option("--batch-in", help="Answers of a batch service, JSONL; may be repeated."),
+]
+
 
 @contextmanager
 def stages_of(
@@ -59,6 +70,8 @@ def stages_of(
     dry_run: bool = False,
     max_usd: float | None = None,
     max_calls: int | None = None,
+    batch_out: Path | None = None,
+    batch_in: Sequence[Path] | None = None,
 ) -> Iterator[Stages]:
     """Set up the language models of a run and show what goes on, on stderr.
 
@@ -72,13 +85,17 @@ def stages_of(
         dry_run: ``--dry-run``.
         max_usd: ``--max-usd``.
         max_calls: ``--max-calls``.
+        batch_out: ``--batch-out``.
+        batch_in: ``--batch-in``.
 
     Yields:
         The stages; one without a model is not in it, and the draft goes by rule there.
 
     Raises:
-        InputError: An unknown stage or setting, or a model named where no endpoint is.
+        InputError: An unknown stage or setting, a model named where no endpoint is, options that
+            exclude each other, or batch files without a model.
     """
+    from construction.batches import Batches
     from construction.stages import Stages
     from llm.ask import LanguageModel
     from llm.budget import Budget
@@ -94,8 +111,17 @@ def stages_of(
         settings = settings_of(workspace, name, chosen.get(name) or model)
         if settings is not None:
             models[name] = LanguageModel(settings, cache)
+    if dry_run and batch_out is not None:
+        raise InputError("--batch-out: expected without --dry-run; it sends nothing itself")
+    if (batch_out is not None or batch_in) and not models:
+        raise InputError("--batch-out and --batch-in: expected a model; name one with --model")
+    batches = Batches(batch_out, batch_in or ())
     with _told() as tell:
-        yield Stages(models, budget=budget, tell=tell, dry_run=dry_run)
+        yield Stages(models, budget=budget, tell=tell, dry_run=dry_run, batches=batches)
+    for stage, (answered, asked) in batches.read.items():
+        line = f"{stage}: the batch files answer {answered} of {asked} questions"
+        print(line, file=sys.stderr)
+    print_problems(batches.unused, most=5)
 
 
 def finish(
@@ -202,7 +228,9 @@ def _told() -> Iterator[Any]:
 def _print_estimates(stages: Stages, *, as_json: bool) -> None:
     if as_json:
         found = stages.estimates.items()
-        print_json({name: [e.model_dump(mode="json") for e in several] for name, several in found})
+        shown = {name: [e.model_dump(mode="json") for e in several] for name, several in found}
+        files = [str(path) for path in stages.batches.files]
+        print_json(shown if stages.batches.out is None else {**shown, "batch_files": files})
         return
     for name, several in stages.estimates.items():
         for estimate in several:
@@ -210,6 +238,12 @@ def _print_estimates(stages: Stages, *, as_json: bool) -> None:
     if not stages.estimates:
         print("Dry run: no language model would be asked. Nothing was sent or stored.")
         return
+    if stages.batches.files:
+        for path in stages.batches.files:
+            print(f"written: {path}")
+        print(f"{stages.batches.lines} questions. Give the answers back with --batch-in.")
+    elif stages.batches.out is not None:
+        print("Every question known by now is answered: run without --batch-out.")
     print(
         "Dry run: nothing was sent or stored. What hangs on answers not yet given is an estimate."
     )

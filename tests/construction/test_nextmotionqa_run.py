@@ -458,6 +458,52 @@ def test_a_dry_run_sends_and_stores_nothing(tmp_path):
         assert list_items(session, benchmark="nextmotionqa") == []
 
 
+def answered(folder):
+    """Answer the questions of a folder as a batch service would; return the file of answers."""
+    lines = []
+    for file in sorted(folder.rglob("batch-*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            asked = json.loads(line)
+            came = {"status_code": 200, "body": drafter(asked["body"], 0).body}
+            lines.append(json.dumps({"custom_id": asked["custom_id"], "response": came}))
+    back = folder / "answers.jsonl"
+    back.write_text("\n".join(lines), encoding="utf-8")
+    return back
+
+
+def test_a_batch_goes_out_stage_by_stage_and_its_answers_make_the_items(tmp_path):
+    with FakeEndpoint(drafter) as endpoint:
+        home = workspace(tmp_path / "w", endpoint.url)
+        options = ("--quota", 1, "--frames", 2, "-w", home)
+        told = command(*options, "--batch-out", tmp_path / "one")
+        assert told.exit_code == 0, told.output
+        # Pass 2 builds on the answers of pass 1, which are not here yet.
+        assert {path.name.split("-")[0] for path in (tmp_path / "one").iterdir()} == {"pass1"}
+        back = ["--batch-in", answered(tmp_path / "one")]
+        told = command(*options, *back, "--batch-out", tmp_path / "two")
+        assert "written: " in told.stdout
+        assert {path.name.split("-")[0] for path in (tmp_path / "two").iterdir()} == {"pass2"}
+        assert (
+            "data:image/png;base64,iVBOR" in next((tmp_path / "two").rglob("*.jsonl")).read_text()
+        )
+        back += ["--batch-in", answered(tmp_path / "two")]
+        result = command(*options, *back, "--json")
+        assert result.exit_code == 0, result.output
+        report = json.loads(result.stdout)
+        assert "refused" not in result.stderr
+        assert endpoint.got == []
+        assert [use["calls"] for use in report["stages"].values()] == [0, 0]
+        assert report["added"] == report["drafted"] > 0
+        done = command(*options, "--batch-out", tmp_path / "three")
+        assert "Every question known by now is answered" in done.stdout
+    for more, words in (
+        (("--dry-run", "--batch-out", tmp_path / "four"), "without --dry-run"),
+        (("--no-model", *back), "expected a model"),
+        (("--batch-out", tmp_path / "one"), "without batch-"),
+    ):
+        assert words in str(command(*options, *more).exception)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
