@@ -12,6 +12,7 @@ from render import batch
 from render.batch import RenderJob, render_many
 from render.clip import RenderSettings, stimulus_key
 from tests.render.poses import left_arm_up, striding
+from tests.render.small_body import write
 
 SMALL = RenderSettings(size=64)
 
@@ -55,7 +56,7 @@ def test_each_job_gives_a_file_named_by_its_key_or_a_problem(jobs, tmp_path):
     assert len(list((tmp_path / "media").iterdir())) == 2 * len(drawn)
 
 
-def test_an_animation_is_added_to_a_video_drawn_before_and_never_to_bare_joints(jobs, tmp_path):
+def test_an_animation_is_added_to_a_video_drawn_before_and_never_to_another_body(jobs, tmp_path):
     (first,) = render_many(jobs[:1], 1)
     animation = (tmp_path / "media" / first.file).with_suffix(".glb")
     data = animation.read_bytes()
@@ -68,6 +69,11 @@ def test_an_animation_is_added_to_a_video_drawn_before_and_never_to_bare_joints(
     )
     (joints,) = render_many([bare], 1)
     assert [path.name for path in (tmp_path / "bare").iterdir()] == [joints.file]
+    # The 3D view would show the embedded body where the video shows another.
+    write(tmp_path / "bodies", "smpl")
+    licensed = RenderSettings(size=64, body="smpl", bodies=tmp_path / "bodies")
+    (other,) = render_many([jobs[0]._replace(folder=tmp_path / "other", settings=licensed)], 1)
+    assert [path.name for path in (tmp_path / "other").iterdir()] == [other.file]
 
 
 def test_what_is_there_is_not_drawn_again(jobs, tmp_path, monkeypatch):
