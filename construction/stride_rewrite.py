@@ -83,7 +83,9 @@ class TemporalRewriter:
         ]
         replies = self._stages.ask(STAGE, requests, Reversal)
         dead = bool(replies) and all(reply.outcome == "error" for reply in replies)
-        self.silent = dead and not self._stages.dry_run
+        # A batch holds what is needed now; a plain dry run reckons with the most there can be.
+        waits = self._stages.batches.out is not None
+        self.silent = dead and (waits or not self._stages.dry_run)
         for caption, reply in zip(to_ask, replies, strict=True):
             found[caption.id] = self._checked(caption, reply)
         return found

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from construction.stride import _CHUNK
 from construction.text.temporal import reverse_events
 from corpus.clips import Caption
 from corpus.problems import InputError
@@ -244,6 +245,22 @@ def test_a_dry_run_sends_and_stores_nothing(tmp_path, capsys):
     assert set(json.loads(capsys.readouterr().out)) == {"temporal", "action_check"}
     with ws.db.read() as session:
         assert list_items(session) == []
+
+
+def test_a_batch_asks_for_no_more_than_the_limit_needs(tmp_path, capsys):
+    moves = "claps", "kneels", "jumps", "waves", "bows", "spins", "crouches", "kicks"
+    pairs = [(one, other) for one in moves for other in moves if one != other]
+    texts = {f"c{k}": [f"a man {one}, then {other}."] for k, (one, other) in enumerate(pairs)}
+    ws, _ = workspace_of(tmp_path / "ws", texts)
+    with FakeEndpoint(answering) as server:
+        with_model(ws, server)
+        for limit, asked in ((1, _CHUNK), (_CHUNK + 4, _CHUNK + 4), (None, len(pairs))):
+            out = tmp_path / str(limit)
+            stride(axes="temporal_order", limit=limit, batch_out=out, workspace=ws.root)
+            (file,) = out.rglob("batch-*.jsonl")
+            assert len(file.read_text().splitlines()) == asked
+            assert f"{asked} questions" in capsys.readouterr().out
+        assert server.got == []
 
 
 def test_rules_are_used_where_asked_and_a_model_must_be_there_for_llm(tmp_path, capsys):
