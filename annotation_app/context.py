@@ -11,11 +11,12 @@ from annotation_app.figures import Figures
 
 if TYPE_CHECKING:
     from annotation_app.identity import Signer
+    from audit.records import StudyConfig
     from corpus.clips import Clip
     from store.session import Database
 
 
-Render = Callable[["Sequence[Clip]", Callable[[int, int], None]], list[str]]
+Render = Callable[["Sequence[Clip]", "StudyConfig", Callable[[int, int], None]], list[str]]
 """Renders clips; is told clips done and in all; returns one line for each that was refused."""
 
 

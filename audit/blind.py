@@ -255,7 +255,8 @@ def _stimulus(session: Session, study: Study, item_id: str, person_id: str) -> B
     key = None if row is None else row.media_key
     if key is None and study.state == "draft":
         # Only a preview asks before launch fixes the clip.
-        key = clip_video(session, shown_of(item_record(session, item_id)).clip_id)
+        clip_id = shown_of(item_record(session, item_id)).clip_id
+        key = clip_video(session, clip_id, study.config)
     if key is None:
         raise StudyError("this item has no rendered clip; tell your coordinator")
     media = get_media(session, key)

@@ -13,15 +13,26 @@ from audit.members import deal_codes
 from audit.people import require_actor
 from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
-from audit.records import Study, StudyError, as_study, clock, draft_study, locked_study, study_row
+from audit.records import (
+    Study,
+    StudyConfig,
+    StudyError,
+    as_study,
+    clock,
+    draft_study,
+    locked_study,
+    study_row,
+)
 from audit.shown import shown_of
-from benchmarks.items import ItemState
+from benchmarks.items import ItemState, content_hash
 from corpus.clips import Clip
-from store.clips import get_clip, media_for_clip
+from store.clips import Media, get_clip, get_media, media_for_clip
 from store.events import log
 from store.items import set_state
-from store.tables import ItemRow, StudyItemRow, StudyRow
+from store.tables import ClipRow, ItemRow, StudyItemRow, StudyRow
 
+MARKS = ("facing_arrow", "legend")
+"""Settings of a study that its clips are rendered with, named as in ``render``."""
 REVIEWABLE: tuple[ItemState, ...] = ("drafted", "in_review")
 """States of items that a study may judge."""
 
@@ -43,7 +54,8 @@ def launch(
     Raises:
         AccessError: The actor is no coordinator.
         StudyError: It was launched before, has no items, an item that is shown with a video has
-            no rendered clip, was decided meanwhile or is in review in another open study.
+            no clip rendered with the study's marks, was decided meanwhile or is in review in
+            another open study; or the clips were rendered in different ways.
     """
     require_actor(session, actor, "coordinator")
     row = draft_study(session, study_id)
@@ -67,16 +79,23 @@ def launch(
             )
         )
     )
-    protocol = PROTOCOLS[row.protocol]
+    protocol, config = PROTOCOLS[row.protocol], as_study(row).config
     videos = {
-        item.id: clip_video(session, shown_of(item.record).clip_id) if protocol.shows_clip else None
+        item.id: clip_video(session, shown_of(item.record).clip_id, config)
+        if protocol.shows_clip
+        else None
         for _entry, item in entries
     }
     missing = [item_id for item_id, video in videos.items() if video is None]
     if protocol.shows_clip and missing:
         raise StudyError(
             f"{len(missing)} of {len(entries)} items have no rendered clip (first: {missing[0]}); "
-            "run `motionjury render all`"
+            "run `motionjury render all --study`"
+        )
+    if len({content_hash(get_media(session, key).settings) for key in videos.values() if key}) > 1:
+        raise StudyError(
+            "the clips of this study were rendered in different ways; draw them all alike with "
+            "`motionjury render all --study`"
         )
     for entry, item in entries:
         if entry.purpose == "work" and item.id in elsewhere:
@@ -211,16 +230,39 @@ def group_key(protocol: Protocol, record: Mapping[str, Any]) -> str | None:
     return str(record["payload"][protocol.group_by])
 
 
-def clip_video(session: Session, clip_id: str | None) -> str | None:
-    """Return the key of a clip's video, or ``None`` where none was rendered."""
-    if clip_id is None:
+def clip_video(
+    session: Session, clip_id: str | None, config: StudyConfig | None = None
+) -> str | None:
+    """Return the key of a clip's video: of its motion as it is now, the one asked for last.
+
+    Args:
+        session: Any session.
+        clip_id: The clip; ``None`` has no video.
+        config: Study whose marks (facing arrow, legend) the video must have; any if ``None``.
+
+    Returns:
+        The key, or ``None`` where no such video was rendered.
+    """
+    clip = None if clip_id is None else session.get(ClipRow, clip_id)
+    if clip is None:
         return None
-    videos = [media for media in media_for_clip(session, clip_id) if media.file.endswith(".mp4")]
-    return videos[0].key if videos else None
+    videos = [
+        media
+        for media in media_for_clip(session, clip.id)
+        if media.file.endswith(".mp4")
+        and media.motion_hash in (None, clip.content_hash)
+        and (config is None or all(_has(media, mark) == getattr(config, mark) for mark in MARKS))
+    ]
+    newest = max(videos, key=lambda media: (media.rendered_at or 0.0, media.key), default=None)
+    return None if newest is None else newest.key
+
+
+def _has(media: Media, mark: str) -> bool:
+    return bool(media.settings.get(mark, False))
 
 
 def missing_clips(session: Session, study_id: str) -> list[Clip]:
-    """Return the clips that a study shows and that have no video yet, ordered by id.
+    """Return the clips that a study shows and that have no fitting video yet, ordered by id.
 
     Args:
         session: Any session.
@@ -233,6 +275,7 @@ def missing_clips(session: Session, study_id: str) -> list[Clip]:
     row = study_row(session, study_id)
     if not PROTOCOLS[row.protocol].shows_clip:
         return []
+    config = as_study(row).config
     query = (
         select(ItemRow.record)
         .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
@@ -242,7 +285,7 @@ def missing_clips(session: Session, study_id: str) -> list[Clip]:
     return [
         get_clip(session, clip_id)
         for clip_id in sorted(one for one in shown if one is not None)
-        if clip_video(session, clip_id) is None
+        if clip_video(session, clip_id, config) is None
     ]
 
 

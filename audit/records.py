@@ -52,6 +52,10 @@ class StudyConfig(Frozen):
     """Least number of other items an expert answers before one comes back."""
     allow_3d: bool = False
     """Whether experts may also see each clip in 3D; the video stays what is judged."""
+    facing_arrow: bool = False
+    """Whether the clips shown have an arrow on the floor that tells where the person faces."""
+    legend: bool = False
+    """Whether they say along the upper edge which side is the viewer's left and the person's."""
 
 
 class Study(Frozen):

@@ -105,6 +105,8 @@ def create_study(
         )
     if config.deadline is not None and config.deadline <= at:
         raise StudyError("expected a deadline in the future")
+    if (config.facing_arrow or config.legend) and not protocol.shows_clip:
+        raise StudyError(f"{protocol.name} shows no clip that could carry an arrow or a legend")
     if config.allow_3d and not protocol.allows_3d:
         raise StudyError(f"{protocol.name} is judged on the video alone; it has no 3D view")
     _check_items(session, config)

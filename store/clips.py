@@ -38,6 +38,10 @@ class Media(Frozen):
     fit_error_mm: dict[str, float] | None = None
     """Mean distance of each joint of the drawn body from the source's, millimetres; null where
     it was not measured (before schema 0002)."""
+    motion_hash: str | None = None
+    """``corpus.clips.Clip.content_hash`` of the motion it shows; null before schema 0005."""
+    rendered_at: float | None = None
+    """When it was last asked for, UTC seconds; null before schema 0005."""
 
 
 def add_clips(
@@ -127,6 +131,8 @@ def add_media(
     sha256: str,
     size: int,
     fit_error_mm: dict[str, float] | None = None,
+    motion_hash: str | None = None,
+    rendered_at: float | None = None,
 ) -> Media:
     """Record a rendered stimulus; the same key again replaces what was recorded.
 
@@ -142,6 +148,8 @@ def add_media(
         sha256: SHA-256 of the file, hex.
         size: Bytes.
         fit_error_mm: See ``Media``; null keeps what was recorded under the key before.
+        motion_hash: See ``Media``.
+        rendered_at: See ``Media``.
 
     Returns:
         The record.
@@ -160,6 +168,8 @@ def add_media(
         sha256=sha256,
         size=size,
         fit_error_mm=fit_error_mm,
+        motion_hash=motion_hash,
+        rendered_at=rendered_at,
     )
     session.merge(MediaRow(**media.model_dump(mode="json")))
     session.flush()

@@ -51,6 +51,10 @@ class MediaRow(Base):
     """Bytes."""
     fit_error_mm: Mapped[dict[str, Any] | None]
     """``store.clips.Media.fit_error_mm``."""
+    motion_hash: Mapped[str | None]
+    """``store.clips.Media.motion_hash``."""
+    rendered_at: Mapped[float | None]
+    """``store.clips.Media.rendered_at``."""
 
 
 class ItemRow(Base):

@@ -101,6 +101,10 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
     if protocol.study_labels:
         label = st.selectbox(texts("new.label"), protocol.study_labels, index=None)
     allow_3d = protocol.allows_3d and st.checkbox(texts("new.allow_3d"))
+    arrow, legend = False, False
+    if protocol.shows_clip:
+        arrow = st.checkbox(texts("new.facing_arrow"), key=f"arrow-{key}")
+        legend = st.checkbox(texts("new.legend"), key=f"legend-{key}")
     deadline = deadline_fields(texts)
     chosen = st.multiselect(
         texts("new.experts"),
@@ -134,6 +138,8 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
             label=label,
             deadline=deadline,
             allow_3d=bool(allow_3d),
+            facing_arrow=arrow,
+            legend=legend,
             repeats=checks.repeats,
             repeat_gap=checks.gap,
         )

@@ -48,7 +48,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     def tell(ready: int, total: int) -> None:
         bar.progress(ready / max(total, 1), texts("render.running", done=ready, total=total))
 
-    refused = context.render(missing, tell)
+    refused = context.render(missing, study.config, tell)
     if not refused:
         done(texts.count("render.done", len(missing)))
     st.error(texts.count("render.refused", len(refused)))

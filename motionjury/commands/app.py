@@ -11,6 +11,7 @@ import typer
 from motionjury.options import WorkspaceOption
 
 if TYPE_CHECKING:
+    from audit.records import StudyConfig
     from corpus.clips import Clip
     from motionjury.workspace import Workspace
 
@@ -85,10 +86,15 @@ def serve_app(
 
 
 def _render(
-    workspace: Workspace, clips: Sequence[Clip], progress: Callable[[int, int], None]
+    workspace: Workspace,
+    clips: Sequence[Clip],
+    config: StudyConfig,
+    progress: Callable[[int, int], None],
 ) -> list[str]:
     from motionjury.commands.render import render_into_workspace
+    from render.clip import RenderSettings
 
+    settings = RenderSettings(facing_arrow=config.facing_arrow, legend=config.legend)
     # One process: people label on this machine meanwhile.
-    results = render_into_workspace(workspace, clips, workers=1, progress=progress)
+    results = render_into_workspace(workspace, clips, settings, 1, progress)
     return [f"{one.clip_id}: {one.problem.reason}" for one in results if one.problem]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -130,26 +131,29 @@ def all_command(
 ) -> None:
     """Render the clips of the workspace, or of one study, into its media folder.
 
-    Clips rendered before are skipped, so a stopped run goes on where it was. Exit code 2 when
-    clips were asked for and none could be rendered.
+    Clips rendered before are skipped, so a stopped run goes on where it was. With --study the
+    clips carry the marks (facing arrow, legend) the study asks for. Exit code 2 when clips were
+    asked for and none could be rendered.
 
     Example: motionjury render all --study pilot
     """
-    from audit.studies import study_clips
+    from audit.studies import get_study, study_clips
     from motionjury.workspace import open_workspace
     from store.clips import list_clips
 
     opened = open_workspace(workspace)
-    settings = settings_of(
-        size=size, fps=video_fps, backend=backend, view=view, facing_arrow=facing_arrow,
-        legend=legend, frame_counter=frame_counter, refine=refine,
-        **body_fields(body, bodies, gender, betas, opened.bodies_folder),
-    )  # fmt: skip
     with opened.db.read() as session:
         clips = list_clips(session, corpus)
         if study is not None:
             wanted = study_clips(session, study)
             clips = [clip for clip in clips if clip.id in wanted]
+            asked = get_study(session, study).config
+            facing_arrow, legend = facing_arrow or asked.facing_arrow, legend or asked.legend
+    settings = settings_of(
+        size=size, fps=video_fps, backend=backend, view=view, facing_arrow=facing_arrow,
+        legend=legend, frame_counter=frame_counter, refine=refine,
+        **body_fields(body, bodies, gender, betas, opened.bodies_folder),
+    )  # fmt: skip
     with bar("rendering") as tell:
         results = render_into_workspace(opened, clips, settings, workers, tell, cluster)
     problems = [result.problem for result in results if result.problem is not None]
@@ -231,6 +235,8 @@ def render_into_workspace(
                 sha256=result.info.sha256,
                 size=result.info.size_bytes,
                 fit_error_mm=fit,
+                motion_hash=clip_of[result.clip_id].content_hash,
+                rendered_at=time.time(),
             )
     return sorted(results, key=lambda result: result.clip_id)
 

@@ -76,6 +76,12 @@ def create(
         bool,
         typer.Option("--allow-3d", help="Offer each clip in 3D too; the video is what is judged."),
     ] = False,
+    facing_arrow: Annotated[
+        bool, typer.Option("--facing-arrow", help="Clips show by an arrow where the person faces.")
+    ] = False,
+    legend: Annotated[
+        bool, typer.Option("--legend", help="Clips say which side is left and right.")
+    ] = False,
     training: Annotated[
         Path | None,
         typer.Option(
@@ -154,6 +160,8 @@ def create(
                 repeats=repeats,
                 repeat_gap=repeat_gap,
                 allow_3d=allow_3d,
+                facing_arrow=facing_arrow,
+                legend=legend,
             )
         except ValidationError as error:
             first = error.errors()[0]

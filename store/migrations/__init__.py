@@ -1,4 +1,4 @@
 """Schema of the workspace database, one revision a file; run by ``store.session``."""
 
-HEAD = "0004"
+HEAD = "0005"
 """Newest revision; a database at this revision needs no migration."""
