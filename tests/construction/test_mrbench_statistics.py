@@ -119,7 +119,7 @@ def test_the_command_says_what_it_cannot_use(tmp_path):
     for arguments, words in (
         ([tmp_path / "absent.jsonl"], "absent.jsonl"),
         ([empty], "no usable caption"),
-        ([empty, "--name", "x"], "--name"),
+        ([empty, "--corpus", "x"], "--corpus"),
     ):
         result = analyse(*arguments)
         assert result.exit_code != 0
