@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from audit.lifecycle import clip_video
 from audit.ratings import counted_labels, study_ratings
 from audit.records import get_study
 from audit.shown import shown_of
-from store.clips import media_for_clip
+from store.clips import get_media
 from store.items import get_item
 
 if TYPE_CHECKING:
@@ -84,9 +85,10 @@ def clips_of_items(
     found: dict[str, tuple[Path, float]] = {}
     for item_id in dict.fromkeys(item_ids):
         clip = get_item(session, item_id).payload.get("clip_id")
-        media = media_for_clip(session, str(clip)) if clip else []
-        if media:
-            found[item_id] = (media_dir / media[0].file, media[0].seconds)
+        key = clip_video(session, str(clip)) if clip else None
+        if key is not None:
+            media = get_media(session, key)
+            found[item_id] = (media_dir / media.file, media.seconds)
     return found
 
 
