@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from corpus.problems import InputError
 from llm.attempts import Gate
-from llm.budget import Account, Budget, Estimate, cost, estimate
+from llm.budget import Account, Budget, Estimate, estimate
 from llm.cache import ResponseCache
 from llm.call import Call, Settled
 from llm.client import Endpoint
@@ -71,11 +71,6 @@ class LanguageModel:
         self.calls = 0
         """HTTP requests made by all runs so far."""
         self._environ = environ
-
-    @property
-    def usd(self) -> float | None:
-        """US dollars spent by all runs so far; None where a price is unknown."""
-        return cost(self.spent, self.settings)
 
     def estimate(self, requests: Sequence[Request], schema: type[BaseModel]) -> Estimate:
         """Say what ``ask_many`` would cost; nothing is sent. See ``llm.budget.estimate``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -226,6 +226,44 @@ class Account:
         if limits.usd is not None and usd is not None and usd > limits.usd:
             return f"the next call could exceed the budget of {limits.usd:g} USD"
         return None
+
+
+class Metered:
+    """What asks an endpoint on its own account: what it used, and what it may still use."""
+
+    def __init__(
+        self, settings: LlmSettings, budget: Budget | Callable[[], Budget] | None = None
+    ) -> None:
+        """Begin with nothing used.
+
+        Args:
+            settings: Endpoint and prices.
+            budget: The most it may use in all; or a function that says what is left, where others
+                draw on the same budget.
+        """
+        self._settings = settings
+        self._budget = budget or Budget()
+        self.spent = Usage(prompt=0, completion=0)
+        """Tokens used so far; of calls whose tokens were not counted, those reckoned."""
+        self.calls = 0
+        """HTTP requests made so far."""
+
+    @property
+    def usd(self) -> float | None:
+        """US dollars spent so far; None where a price is unknown."""
+        return cost(self.spent, self._settings)
+
+    def left(self) -> Budget:
+        """Return what may still be used."""
+        if not isinstance(self._budget, Budget):
+            return self._budget()
+        tokens = self.spent.prompt + self.spent.completion
+        return self._budget.less(calls=self.calls, tokens=tokens, usd=self.usd or 0.0)
+
+    def book(self, account: Account) -> None:
+        """Add what a run's account used."""
+        self.spent += account.spent
+        self.calls += account.calls
 
 
 def _text_tokens(text: str, *, bound: bool) -> int:

@@ -7,13 +7,11 @@ the schema are kept; refusals, cut, invalid and failed ones are asked again by t
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from corpus.problems import InputError
+from llm.files import read_kept, write_whole
 from llm.outcome import Exchange
 
 
@@ -33,13 +31,9 @@ class ResponseCache:
         Returns:
             The exchange; None where there is none, or its file is damaged or of another key.
         """
-        try:
-            text = self._path(key).read_bytes()
-        except FileNotFoundError:
+        text = read_kept(self._path(key))
+        if text is None:
             return None
-        except OSError as error:
-            reason = f"the cache cannot be read: {error.strerror}"
-            raise InputError(reason, file=str(self._path(key))) from error
         try:
             kept = Exchange.model_validate_json(text)
         except ValidationError:
@@ -52,15 +46,7 @@ class ResponseCache:
         Raises:
             InputError: The folder cannot be written to.
         """
-        path = self._path(exchange.key)
-        fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_text(exchange.model_dump_json(indent=1), encoding="utf-8")
-            fresh.replace(path)
-        except OSError as error:
-            reason = f"the cache cannot be written: {error.strerror}"
-            raise InputError(reason, file=str(path)) from error
+        write_whole(self._path(exchange.key), exchange.model_dump_json(indent=1).encode())
 
     def __contains__(self, key: str) -> bool:
         """Say whether a sound entry is kept under the key."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,8 +14,9 @@ from corpus.problems import InputError
 from llm.ask import run_apart
 from llm.attempts import Gate, UnsentError, persist
 from llm.bodies import TokenScores
-from llm.budget import Account, Budget, cost
+from llm.budget import Account, Budget, Metered
 from llm.client import Endpoint
+from llm.files import read_kept, write_whole
 from llm.outcome import Usage
 from llm.retry import CallError
 from llm.settings import LlmSettings
@@ -25,7 +24,7 @@ from llm.settings import LlmSettings
 _KEY_VERSION = 1
 
 
-class EndpointEcho:
+class EndpointEcho(Metered):
     """Asks an OpenAI-compatible endpoint to echo texts with the log-probability of each token."""
 
     def __init__(
@@ -49,21 +48,11 @@ class EndpointEcho:
             progress: Told how many texts are done and how many there are.
             environ: Environment that holds the key; the process's own by default.
         """
-        self._settings = settings
+        super().__init__(settings, budget)
         self._cache = cache
-        self._budget = budget or Budget()
         self._tell = tell or (lambda line: None)
         self._progress = progress or (lambda done, total: None)
         self._environ = environ
-        self.spent = Usage(prompt=0, completion=0)
-        """Tokens used so far; of calls whose tokens were not counted, those reckoned."""
-        self.calls = 0
-        """HTTP requests made so far."""
-
-    @property
-    def usd(self) -> float | None:
-        """US dollars spent so far; None where a price is unknown."""
-        return cost(self.spent, self._settings)
 
     def __call__(self, texts: Sequence[str]) -> list[TokenScores | None]:
         """Return the log-probabilities of each text, in order.
@@ -89,7 +78,7 @@ class EndpointEcho:
 
     async def _fetch(self, missing: Sequence[str], found: dict[str, TokenScores], key: str) -> None:
         gate = Gate(self._tell)
-        account = Account(self._left(), self._settings)
+        account = Account(self.left(), self._settings)
         todo = iter(missing)
         window = min(self._settings.concurrency, len(missing))
         before = len(found)
@@ -122,19 +111,11 @@ class EndpointEcho:
         except ExceptionGroup as several:
             raise several.exceptions[0] from None
         finally:
-            self.spent += account.spent
-            self.calls += account.calls
+            self.book(account)
         if gate.closed:
             done = len(found) - before
             reason = f"log-probabilities stopped: {gate.why}; {done} of {len(missing)} done"
             raise InputError(reason, file=f"completions:{self._settings.model}")
-
-    def _left(self) -> Budget:
-        """Return what may still be used."""
-        if not isinstance(self._budget, Budget):
-            return self._budget()
-        tokens = self.spent.prompt + self.spent.completion
-        return self._budget.less(calls=self.calls, tokens=tokens, usd=self.usd or 0.0)
 
     def _path(self, text: str) -> Path | None:
         if self._cache is None:
@@ -145,26 +126,13 @@ class EndpointEcho:
 
     def _kept(self, text: str) -> TokenScores | None:
         path = self._path(text)
-        if path is None:
-            return None
+        kept = read_kept(path) if path is not None else None
         try:
-            return TokenScores.model_validate_json(path.read_bytes())
-        except (FileNotFoundError, ValidationError):
+            return TokenScores.model_validate_json(kept) if kept is not None else None
+        except ValidationError:
             return None
-        except OSError as error:
-            reason = f"the cache cannot be read: {error.strerror}"
-            raise InputError(reason, file=str(path)) from error
 
     def _put(self, text: str, came: TokenScores) -> None:
-        """Keep an answer: the whole file or, when the process dies midway, none."""
         path = self._path(text)
-        if path is None:
-            return
-        fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_text(came.model_dump_json(), encoding="utf-8")
-            fresh.replace(path)
-        except OSError as error:
-            reason = f"the cache cannot be written: {error.strerror}"
-            raise InputError(reason, file=str(path)) from error
+        if path is not None:
+            write_whole(path, came.model_dump_json().encode())

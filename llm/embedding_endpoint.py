@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,8 +13,9 @@ from typing import TYPE_CHECKING
 from corpus.problems import InputError
 from llm.ask import run_apart
 from llm.attempts import Gate, UnsentError, persist
-from llm.budget import Account, Budget, cost
+from llm.budget import Account, Budget, Metered
 from llm.client import Endpoint
+from llm.files import read_kept, write_whole
 from llm.outcome import Usage
 from llm.retry import CallError
 from llm.settings import LlmSettings
@@ -42,13 +41,13 @@ class VectorCache:
         """Return the vector kept under a key, (D,) float32; None where none or a damaged one is."""
         import numpy as np
 
-        try:
-            row = np.load(io.BytesIO(self._path(key).read_bytes()), allow_pickle=False)
-        except (FileNotFoundError, ValueError, EOFError):
+        kept = read_kept(self._path(key))
+        if kept is None:
             return None
-        except OSError as error:
-            reason = f"the cache cannot be read: {error.strerror}"
-            raise InputError(reason, file=str(self._path(key))) from error
+        try:
+            row = np.load(io.BytesIO(kept), allow_pickle=False)
+        except (ValueError, EOFError):
+            return None
         sound = row.ndim == 1 and row.dtype == np.float32 and bool(np.isfinite(row).all())
         return row if sound else None
 
@@ -60,23 +59,15 @@ class VectorCache:
         """
         import numpy as np
 
-        path = self._path(key)
-        fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         raw = io.BytesIO()
         np.save(raw, row, allow_pickle=False)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_bytes(raw.getvalue())
-            fresh.replace(path)
-        except OSError as error:
-            reason = f"the cache cannot be written: {error.strerror}"
-            raise InputError(reason, file=str(path)) from error
+        write_whole(self._path(key), raw.getvalue())
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.npy"
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(Metered):
     """The ``/embeddings`` of an OpenAI-compatible endpoint."""
 
     def __init__(
@@ -98,25 +89,15 @@ class EndpointEmbedder:
             tell: Told in one line of waits and of the end of a run.
             environ: Environment that holds the key; the process's own by default.
         """
-        self._settings = settings
+        super().__init__(settings, budget)
         self._cache = VectorCache(cache) if cache is not None else None
-        self._budget = budget or Budget()
         self._tell = tell or (lambda line: None)
         self._environ = environ
-        self.spent = Usage(prompt=0, completion=0)
-        """Tokens used so far; of calls whose tokens were not counted, those reckoned."""
-        self.calls = 0
-        """HTTP requests made so far."""
 
     @property
     def id(self) -> str:
         """Host of the endpoint and name of the model."""
         return f"endpoint:{self._settings.host}:{self._settings.model}"
-
-    @property
-    def usd(self) -> float | None:
-        """US dollars spent so far; None where a price is unknown."""
-        return cost(self.spent, self._settings)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (N, D) float32 rows of unit length; rows of zeros for texts of blanks only.
@@ -161,7 +142,7 @@ class EndpointEmbedder:
         self, missing: Sequence[str], found: dict[str, NDArray[np.float32]], key: str
     ) -> None:
         gate = Gate(self._tell)
-        account = Account(self._left(), self._settings)
+        account = Account(self.left(), self._settings)
         batches = [missing[at : at + BATCH] for at in range(0, len(missing), BATCH)]
         todo = iter(batches)
         try:
@@ -171,18 +152,10 @@ class EndpointEmbedder:
         except ExceptionGroup as several:
             raise several.exceptions[0] from None
         finally:
-            self.spent += account.spent
-            self.calls += account.calls
+            self.book(account)
         if gate.closed:
             kept = f"; {len(missing) - sum(t not in found for t in missing)} of {len(missing)} done"
             raise InputError(f"embeddings stopped: {gate.why}{kept}", file=self.id)
-
-    def _left(self) -> Budget:
-        """Return what may still be used."""
-        if not isinstance(self._budget, Budget):
-            return self._budget()
-        tokens = self.spent.prompt + self.spent.completion
-        return self._budget.less(calls=self.calls, tokens=tokens, usd=self.usd or 0.0)
 
     async def _work(
         self,

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.retrieval_scores import Floats, Ints, Scores
+from metrics.retrieval_scores import Floats, Ints, Scores, on_device
 
 Ties = Literal["average", "optimistic", "pessimistic"]
 """Where a relevant item stands among items of the same score: in the middle of them (TMR, the
@@ -154,7 +154,7 @@ def _count_rows(counter: _Counter, start: int, block: Any) -> None:
         part = block[low : low + _SLAB]
         here = slice(start + low, start + low + len(part))
         for depth, value in enumerate(counter.value):
-            limit = _on_device(value[here], part)[:, None]
+            limit = on_device(value[here], part)[:, None]
             counter.above[depth, here] = _host((part > limit).sum(1))
             counter.level[depth, here] = _host((part == limit).sum(1))
 
@@ -163,7 +163,7 @@ def _count_columns(counter: _Counter, block: Any) -> None:
     for low in range(0, len(block), _SLAB):
         part = block[low : low + _SLAB]
         for depth, value in enumerate(counter.value):
-            limit = _on_device(value, part)
+            limit = on_device(value, part)
             counter.above[depth] += _column_sums(part > limit)
             counter.level[depth] += _column_sums(part == limit)
 
@@ -178,14 +178,6 @@ def _column_sums(mask: Any) -> NDArray[Any]:
 def _host(array: Any) -> NDArray[Any]:
     found: NDArray[Any] = array if isinstance(array, np.ndarray) else array.cpu().numpy()
     return found
-
-
-def _on_device(array: NDArray[Any], block: Any) -> Any:
-    if isinstance(block, np.ndarray):
-        return array
-    import torch
-
-    return torch.from_numpy(np.ascontiguousarray(array)).to(block.device)
 
 
 def _ranks(counter: _Counter, ties: Ties, cuts: Sequence[int]) -> Ranks:

@@ -211,10 +211,10 @@ class EmbeddingScores:
             inside = np.repeat(np.arange(len(first)), count)
             at = np.arange(len(inside)) - np.repeat(np.cumsum(count) - count, count)
             at += np.repeat(begin, count)
-            block[_like(inside, block), _like(known_motion[at], block)] = _like(
+            block[on_device(inside, block), on_device(known_motion[at], block)] = on_device(
                 known_value[at], block
             )
-            yield start, block[:, _like(self.motion_first, block)] if repeated else block
+            yield start, block[:, on_device(self.motion_first, block)] if repeated else block
 
     def take(self, rows: Ints, columns: Ints) -> EmbeddingScores:
         """Return the scores of some texts with some motions."""
@@ -366,8 +366,8 @@ def _multiplier(motions: NDArray[np.float32], step: int, device: str) -> Any:
     return lambda texts: torch.from_numpy(np.ascontiguousarray(texts)).to(device) @ held.T
 
 
-def _like(array: NDArray[Any], block: Any) -> Any:
-    """Bring an array to where a block lies."""
+def on_device(array: NDArray[Any], block: Any) -> Any:
+    """Bring an array to where a block lies: numpy's memory or a device of torch."""
     if isinstance(block, np.ndarray):
         return array
     import torch

@@ -186,7 +186,10 @@ def motion_library(
         if opened is not None:
             known, place = _from_workspace(opened, wanted), str(opened.root)
     if any(name.startswith("synthetic:") for name in wanted - known.keys()):
-        known |= _from_demo(wanted - known.keys())
+        from motionjury.scored_clips import demo_clips
+
+        lacking = wanted - known.keys()
+        known |= {c.id: (c.content_hash, c.read) for c in demo_clips() if c.id in lacking}
     missing = sorted(wanted - known.keys())
     if missing:
         raise InputError(
@@ -245,16 +248,3 @@ def _readers(clips: Iterable[Clip], base: Path) -> dict[str, tuple[str, Callable
     from corpus.reading import load_motion
 
     return {clip.id: (clip.content_hash, partial(load_motion, clip, base)) for clip in clips}
-
-
-def _from_demo(wanted: set[str]) -> dict[str, tuple[str, Callable[[], Any]]]:
-    from corpus.synthetic import demo_corpus
-
-    def reader(motion: Any) -> Callable[[], Any]:
-        return lambda: motion
-
-    return {
-        made.clip.id: (made.clip.content_hash, reader(made.motion))
-        for made in demo_corpus()
-        if made.clip.id in wanted
-    }

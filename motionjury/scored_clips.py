@@ -99,7 +99,7 @@ def known_clips(corpus: str | None, workspace: Path | None) -> tuple[list[Scored
     except InputError:
         if workspace is not None:
             raise
-        return _demo(), "demo corpus"
+        return demo_clips(), "demo corpus"
     with opened.db.read() as session:
         clips, captions = list_clips(session, corpus), list_captions(session, corpus)
     if not clips:
@@ -144,7 +144,8 @@ def _joined(clips: Sequence[Clip], captions: Sequence[Caption], base: Path) -> l
     ]
 
 
-def _demo() -> list[ScoredClip]:
+def demo_clips() -> list[ScoredClip]:
+    """Return the clips of the demo corpus, made anew."""
     from corpus.synthetic import demo_corpus
 
     def reader(motion: Any) -> Callable[[], Any]:

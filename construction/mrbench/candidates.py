@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from construction.report import Rejected
@@ -123,14 +123,6 @@ def refuse(
 def cell_of(path: tuple[str, str, str] | None) -> dict[str, str]:
     """Return the cell of the quota table that a category counts in."""
     return {"coarse": "not filed"} if path is None else {"coarse": path[0], "fine": path[2]}
-
-
-def by_group(candidates: Iterable[Candidate]) -> Mapping[str, list[Candidate]]:
-    """Return candidates by the group of their motion, in the order given."""
-    found: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        found[candidate.group].append(candidate)
-    return found
 
 
 def _file(clip: Clip) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 from benchmarks.items import Frozen
 from benchmarks.nextmotionqa import Difficulty
 from construction.nextmotionqa.sources import SourceClip, SourceLabel
-from construction.nextmotionqa.words import content, find_phrase, table
+from construction.nextmotionqa.words import find_phrase, table
 from construction.text.laterality import lateral_cues
 from construction.text.tokens import tokenize
 
@@ -125,8 +125,3 @@ def shortest_gap(labels: tuple[SourceLabel, ...]) -> float | None:
     pairs = zip(labels, labels[1:], strict=False)
     gaps = [round(b.start - a.end, 3) for a, b in pairs if a.text != b.text]
     return min(gaps, key=abs) if gaps else None
-
-
-def known_actions(clip: SourceClip) -> tuple[str, ...]:
-    """Return the actions of a clip that the word tables know, in order, each once."""
-    return tuple(dict.fromkeys(a for label in clip.actions for a in content(label.text).actions))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import tomllib
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Literal
 
 from benchmarks.items import Frozen
+from construction.text import tables
 from construction.text.laterality import lateral_cues
 from construction.text.morphology import verb_lemmas
 from construction.text.tokens import Token, tokenize
@@ -19,24 +17,21 @@ TABLES = ("actions", "modifiers", "words")
 """Word tables of this package."""
 
 
-def _raw(name: str) -> bytes:
-    return (resources.files("construction.nextmotionqa.data") / f"{name}.toml").read_bytes()
+_DATA = "construction.nextmotionqa.data"
 
 
-@cache
 def table(name: str) -> dict[str, Any]:
     """Read a word table; callers must not change it.
 
     Args:
         name: One of ``TABLES``.
     """
-    return tomllib.loads(_raw(name).decode())
+    return tables.table(name, _DATA)
 
 
-@cache
 def tables_hash() -> str:
     """Return the SHA-256 (hex) of all word tables."""
-    return hashlib.sha256(b"".join(_raw(name) for name in TABLES)).hexdigest()
+    return tables.table_hash(*TABLES, package=_DATA)
 
 
 class Part(Frozen):

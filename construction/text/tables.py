@@ -8,22 +8,26 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+DATA = "construction.text.data"
+"""Package of the tables that all benchmarks share."""
 
-def _raw(name: str) -> bytes:
-    return (resources.files("construction.text.data") / f"{name}.toml").read_bytes()
+
+def _raw(name: str, package: str) -> bytes:
+    return (resources.files(package) / f"{name}.toml").read_bytes()
 
 
 @cache
-def table(name: str) -> dict[str, Any]:
+def table(name: str, package: str = DATA) -> dict[str, Any]:
     """Read a word table.
 
     Args:
-        name: File name below ``construction/text/data`` without ``.toml``.
+        name: File name without ``.toml``.
+        package: Package that holds it.
 
     Returns:
         The parsed table; callers must not change it.
     """
-    return tomllib.loads(_raw(name).decode())
+    return tomllib.loads(_raw(name, package).decode())
 
 
 @cache
@@ -41,9 +45,9 @@ def words(name: str, key: str) -> frozenset[str]:
 
 
 @cache
-def table_hash(*names: str) -> str:
+def table_hash(*names: str, package: str = DATA) -> str:
     """Return the SHA-256 (hex) of the named tables, in the order given."""
     digest = hashlib.sha256()
     for name in names:
-        digest.update(_raw(name))
+        digest.update(_raw(name, package))
     return digest.hexdigest()
