@@ -39,7 +39,8 @@ class Desk {
     this.onVisibility = () => {
       this.watch.visibility();
       this.space.visibility();
-      if (document.visibilityState === "hidden") this.flush();
+      // The last chance before the tab goes away: the request outlives it.
+      if (document.visibilityState === "hidden") this.save();
     };
   }
 
@@ -190,6 +191,7 @@ class Desk {
     this.say("");
     if (this.state.task.kind !== "work") return;
     this.dirty = true;
+    if (!this.offline) this.saved(t("saving")); // "Saved" must not stand over what is not
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.save(), typing ? TYPING_MS : 0);
   }
@@ -240,16 +242,6 @@ class Desk {
     this.saved(t("not_saved"), "bad");
     clearTimeout(this.timer);
     this.timer = setTimeout(() => { this.offline = false; this.save(); }, RETRY_MS);
-  }
-
-  // The last chance before the tab goes away.
-  flush() {
-    if (!this.dirty || this.saving || this.phase !== "answer") return;
-    this.dirty = false;
-    post("draft", { ...this.body(), version: this.version }).then(
-      (answer) => { if (answer.ok) this.version = answer.version; },
-      () => { this.dirty = true; },
-    );
   }
 
   stop(answer) {
