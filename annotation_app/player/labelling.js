@@ -18,7 +18,8 @@ class Desk {
     this.form = new AnswerForm(root, (typing) => this.changed(typing));
     this.watch = new Stopwatch();
     this.state = null;
-    this.finished = new Set(); // tasks submitted here; a late rerun must not bring them back
+    this.finished = new Set(); // tasks submitted here
+    this.left = false; // nothing to do here; what comes next is the script's to say
     this.phase = "answer"; // answer | sending | feedback | stopped
     // The second click of a double click was meant for what stood there before.
     this.find(".submit").addEventListener("click", (event) => {
@@ -58,10 +59,14 @@ class Desk {
     setTimeout(() => { if (!this.root.isConnected) this.space.dispose(); });
   }
 
-  // Called on every rerun of the Streamlit script; the page's own state is newer.
+  // Called on every rerun of the Streamlit script. What the page holds is newer, until it has
+  // nothing left to do or a coordinator looks at another item; what was sent must not come back.
   offer(state) {
-    const id = state.task?.id;
-    if (this.state && (this.finished.has(id) || this.state.task?.id === id)) return;
+    const { id, kind } = state.task ?? {};
+    if (this.state?.study.id === state.study.id) {
+      if (this.finished.has(id) && kind !== "revision") return;
+      if (!this.left && (kind !== "preview" || this.state.task.id === id)) return;
+    }
     this.show(state);
   }
 
@@ -69,6 +74,7 @@ class Desk {
     const { task } = state;
     if (!task) return this.leave();
     this.state = state;
+    this.left = false;
     this.root.setAttribute("aria-busy", "false");
     this.drawBar();
     this.notice(null);
@@ -338,6 +344,7 @@ class Desk {
 
   // Nothing left here: the script decides what comes (done page, next study).
   leave() {
+    this.left = true;
     this.phase = "stopped";
     this.player.load(null, null);
     this.space.load(null, null, null);

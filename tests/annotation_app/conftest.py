@@ -76,6 +76,22 @@ def new_page(chromium):
         page.set_default_timeout(45_000)
         return page
 
+    open_page.contexts = contexts
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Say with a failure what stood on the pages; a browser leaves nothing else behind."""
+    report = yield
+    opened = item.funcargs.get("new_page")
+    if report.when == "call" and report.failed and opened is not None:
+        for page in (page for context in opened.contexts for page in context.pages):
+            try:
+                shown = page.locator("body").aria_snapshot(timeout=5000)
+            except Exception as error:  # noqa: BLE001  # whatever broke the page broke the test
+                shown = repr(error)
+            report.sections.append((f"page {page.url.partition('?')[0]}", shown))
+    return report
