@@ -115,8 +115,9 @@ def invite(
 def redeem(session: Session, secret: str, client: str = "", now: float | None = None) -> Person:
     """Return whose link this is.
 
-    Ten wrong codes from one client within ten minutes close the door to that client until the
-    oldest is ten minutes old. The count is kept in this process's memory only.
+    After ten wrong codes within ten minutes a client's further wrong codes are turned away
+    uncounted, until the oldest is ten minutes old; a right one opens all the same, so that one
+    person's slip shuts nobody out who shares the address. The count is kept in this process's memory only.
 
     Args:
         session: A writing session; the visit is logged.
@@ -128,16 +129,18 @@ def redeem(session: Session, secret: str, client: str = "", now: float | None = 
         The person.
 
     Raises:
-        AccessError: The code is unknown, revoked or expired, the person was revoked, or this
-            client sent too many wrong codes.
+        AccessError: The code is unknown (or one wrong code too many), revoked or expired, or the
+            person was revoked.
     """
     at = clock(now)
-    if _bad_codes.blocked(client, at):
-        raise AccessError("too many wrong codes from here; wait ten minutes and try again")
+    # That a right code is told from a wrong one while a client is refused helps no guessing:
+    # codes have 192 random bits and are found by their hash.
     row = session.scalars(
         select(InviteRow).where(InviteRow.secret_hash == _digest(secret))
     ).one_or_none()
     if row is None:
+        if _bad_codes.blocked(client, at):
+            raise AccessError("too many wrong codes from here; a link that was copied whole still opens")
         _bad_codes.record(client, at)
         raise AccessError("this link is not known; check that it was copied whole")
     person = session.get(PersonRow, row.person_id)

@@ -28,7 +28,7 @@ class BadCodes:
         self._lock = threading.Lock()
 
     def blocked(self, client: str, now: float) -> bool:
-        """Return whether a client has reached the limit within the window."""
+        """Return whether a client's wrong codes have reached the limit within the window."""
         with self._lock:
             times = self._seen.get(client)
             if times is None:

@@ -1,3 +1,5 @@
+import base64
+
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
@@ -70,16 +72,32 @@ def test_a_revoked_link_says_so(world: World) -> None:
             invite(session, world.experts[0])
 
 
-def test_wrong_codes_close_the_door_to_that_client_only(world: World) -> None:
+def test_too_many_wrong_codes_turn_away_wrong_codes_of_that_client_only(world: World) -> None:
     with world.db.write() as session:
-        secret = invite(session, world.experts[0], now=START)
         for attempt in range(10):
             with pytest.raises(AccessError, match="not known"):
                 redeem(session, f"wrong-{attempt}", "a", START)
         with pytest.raises(AccessError, match="too many wrong codes"):
-            redeem(session, secret, "a", START + 599)
-        assert redeem(session, secret, "b", START + 599).active
-        assert redeem(session, secret, "a", START + 601).active
+            redeem(session, "wrong", "a", START + 599)
+        with pytest.raises(AccessError, match="not known"):
+            redeem(session, "wrong", "b", START + 599)
+        with pytest.raises(AccessError, match="not known"):
+            redeem(session, "wrong", "a", START + 601)
+
+
+def test_a_right_code_opens_where_a_colleague_sent_too_many_wrong_ones(world: World) -> None:
+    with world.db.write() as session:
+        secret = invite(session, world.experts[0], 2, now=START)
+        old = invite(session, world.experts[1], 1, now=START - 2 * DAY)
+        for _ in range(11):
+            with pytest.raises(AccessError):
+                redeem(session, secret[:-1], "lab", START)
+        assert redeem(session, secret, "lab", START + 1).id == world.experts[0]
+        with pytest.raises(AccessError, match="expired"):
+            redeem(session, old, "lab", START + 1)
+        with pytest.raises(AccessError, match="too many wrong codes"):
+            redeem(session, secret[:-1], "lab", START + 2)
+    assert len(base64.urlsafe_b64decode(secret)) * 8 == 192
 
 
 def test_the_memory_of_wrong_codes_is_bounded() -> None:
