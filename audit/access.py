@@ -117,7 +117,8 @@ def redeem(session: Session, secret: str, client: str = "", now: float | None = 
 
     After ten wrong codes within ten minutes a client's further wrong codes are turned away
     uncounted, until the oldest is ten minutes old; a right one opens all the same, so that one
-    person's slip shuts nobody out who shares the address. The count is kept in this process's memory only.
+    person's slip shuts nobody out who shares the address. The count is kept in this process's
+    memory only.
 
     Args:
         session: A writing session; the visit is logged.
@@ -140,7 +141,7 @@ def redeem(session: Session, secret: str, client: str = "", now: float | None = 
     ).one_or_none()
     if row is None:
         if _bad_codes.blocked(client, at):
-            raise AccessError("too many wrong codes from here; a link that was copied whole still opens")
+            raise AccessError("too many wrong codes from here; a link copied whole still opens")
         _bad_codes.record(client, at)
         raise AccessError("this link is not known; check that it was copied whole")
     person = session.get(PersonRow, row.person_id)
