@@ -17,6 +17,11 @@ def listed(key: str) -> frozenset[str]:
     return words("temporal", key)
 
 
+def noun_openings() -> frozenset[str]:
+    """Return the words that open a noun phrase: determiners and counts."""
+    return words("verb_use", "determiners") | listed("counts")
+
+
 class Slot(NamedTuple):
     """Place of one event: tokens [start, end) with its head verb."""
 

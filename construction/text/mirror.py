@@ -12,7 +12,7 @@ from construction.text.outcome import Outcome, item, not_applicable, rejected
 from construction.text.symmetry import invariant_pairs, invariant_reason
 from construction.text.tokens import Token, match_case, replace_spans, tokenize, unreadable
 
-RULE = "stride.mirror/2"
+RULE = "stride.mirror/3"
 """Name and version of this rule."""
 
 _DEFAULT_COUNTER = "counterclockwise"

@@ -82,7 +82,7 @@ def read_left(c: Context) -> tuple[CueReading, str]:
         return "ambiguous", "what remains, or a side"
     if (p1.isdigit() or p1 in _w("numbers")) and n1 in _END:
         return "ambiguous", "what remains, or a side"
-    counted = p2 in {"one", "no", "any", "another"} or p2 in _w("numbers")
+    counted = p2 in {"one", "another"} or p2 in _w("numbers")
     had = any("have" in verb_lemmas(c.at(-k)) or c.at(-k) == "with" for k in (3, 4))
     if counted and had and n1 in _END | {"to", "for"}:
         return "ambiguous", "what remains, or a side"
@@ -91,6 +91,10 @@ def read_left(c: Context) -> tuple[CueReading, str]:
     remaining = _remaining(c)
     if remaining:
         return remaining
+    to_self = n1 == "to" and (n2 in _w("reflexives") or c.at(3) == "own")
+    if to_self and not _directional(p1) and p1 not in _w("determiners") | _w("pronouns"):
+        # "left to her own devices", but "steps left to his own corner", "on her left to ..."
+        return "other", "the verb leave"
     if p1 in words("verb_use", "body_parts") and n1 in _w("left_so") and n2 != "right":
         # "with arms left at his sides", but "swings his arm left to catch the ball"
         return _if_moved(c)

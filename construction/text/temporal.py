@@ -14,11 +14,12 @@ from itertools import pairwise
 from construction.text.events import Plan, Slot, Unparsed, event_text, listed
 from construction.text.morphology import lemmas, readings
 from construction.text.outcome import Outcome, item, not_applicable, rejected
+from construction.text.shared_verb import shared_verb
 from construction.text.tables import table, words
 from construction.text.temporal_parse import Parser
 from construction.text.tokens import Token, replace_spans, tokenize, unreadable
 
-RULE = "stride.temporal/2"
+RULE = "stride.temporal/3"
 """Name and version of this rule."""
 
 _NOT_APPLICABLE = frozenset({"single_event", "false_connective"})
@@ -142,6 +143,9 @@ def _refused(caption: str, tokens: list[Token], plan: Plan) -> Outcome | None:
     heads = [_head_lemmas(tokens, s) for s in order]
     for i, first in enumerate(heads):
         for second in heads[i + 1 :]:
+            reaction = next((b for b in second if b in listed("reactions")), None)
+            if reaction and _suffered(tokens, order[i]):
+                return rejected(f"'{reaction}' follows from what is done to them", "causal")
             for a in first:
                 for b in second:
                     if _depends(a, b):
@@ -162,6 +166,12 @@ def _progressive(tokens: list[Token], slot: Slot) -> bool:
     """Whether a form of be is followed by an -ing form."""
     after = [t.low for t in tokens[slot.head + 1 : min(slot.head + 3, slot.end)]]
     return any(r.tag == "VBG" for word in after for r in readings(word))
+
+
+def _suffered(tokens: list[Token], slot: Slot) -> bool:
+    """Whether an event is done to the person: "gets hit"."""
+    after = [t.low for t in tokens[slot.head + 1 : min(slot.head + 3, slot.end)]]
+    return slot.lemma == "get" and any(r.tag == "VBN" for w in after for r in readings(w))
 
 
 def _elliptical(told: list[list[str]]) -> bool:
@@ -203,7 +213,7 @@ def _definite(told: list[list[str]]) -> Outcome | None:
 def _reversed(caption: str, tokens: list[Token], plan: Plan) -> Outcome:
     slots = list(plan.slots)
     if any(not s.lemma for s in slots) and not plan.connective.startswith("starts with"):
-        narrowed = _shared_verb(tokens, slots)
+        narrowed = shared_verb(tokens, slots)
         if narrowed is None:
             return rejected("the events are told in forms that cannot change places", "form")
         slots = narrowed
@@ -235,49 +245,6 @@ def _recapitalised(text: str, opening: str, *, at_start: bool) -> str:
         return text
     first = text[:1].upper() if at_start else text[:1].lower()
     return first + text[1:]
-
-
-def _shared_verb(tokens: list[Token], slots: list[Slot]) -> list[Slot] | None:
-    """Narrow slots to what follows a shared verb: "leans left, then right"."""
-    first, others = slots[0], slots[1:]
-    if not first.lemma or any(s.lemma for s in others) or first.head + 1 >= first.end:
-        return None
-    openings = {tokens[s.start].low for s in others}
-    start = _shared_start(tokens, first, others, openings)
-    return None if start is None else [Slot(start, first.end, start, "", None), *others]
-
-
-def _shared_start(
-    tokens: list[Token], first: Slot, others: list[Slot], openings: set[str]
-) -> int | None:
-    """Return where the part of the first event begins that can change places with the others."""
-    tail = first.head + 1
-    directions = listed("directions")
-    determiners = words("verb_use", "determiners") | {"two", "three", "several", "some"}
-    if openings <= {"left", "right"} and all(s.end - s.start == 2 for s in others):
-        # "steps with the left foot, then right foot"
-        noun, before = tokens[first.end - 1].low, tokens[first.end - 2].low
-        alike = {tokens[s.end - 1].low for s in others} == {noun} and before in {"left", "right"}
-        return first.end - 2 if alike and first.end - 2 >= tail else None
-    if openings <= directions:
-        upright = listed("upward") & {
-            tokens[j].low for s in others for j in (s.start, first.end - 1)
-        }
-        if upright and first.lemma in listed("lowering"):
-            return None
-        bare = all(s.end - s.start == 1 for s in others)
-        if bare and tokens[first.end - 1].low in directions:
-            return first.end - 1
-        return tail if tokens[tail].low in directions else None
-    if openings <= determiners and tokens[tail].low in determiners:
-        alike = len({tokens[s.end - 1].low for s in [first, *others]}) == 1
-        return tail if alike or first.lemma in listed("light") else None
-    if len(openings) == 1:
-        (preposition,) = openings
-        starts = [j for j in range(tail, first.end) if tokens[j].low == preposition]
-        if starts and {s.end - s.start for s in others} == {first.end - starts[-1]}:
-            return starts[-1]
-    return None
 
 
 def _content(tokens: list[Token]) -> Counter[frozenset[str]]:

@@ -11,6 +11,7 @@ from construction.text.events import (
     finite_tags,
     head_at,
     listed,
+    noun_openings,
     pick_tag,
     same_subject,
     subject_end,
@@ -21,10 +22,9 @@ from construction.text.tokens import Token
 
 _FINITE: tuple[Tag, ...] = ("VBZ", "VBD", "VB", "VBG")
 _STOPS = frozenset({".", "!", "?", ";"})
-
-
-def _nouns_begin() -> frozenset[str]:
-    return words("verb_use", "determiners") | {"two", "three", "several"}
+_BE = frozenset({"is", "was", "are", "were"})
+_BOUNDARY = _STOPS | {",", "and"}
+_END = frozenset({"end"})
 
 
 class Parser:
@@ -41,6 +41,7 @@ class Parser:
         self.subject: tuple[int, int] | None = None
         self.slots: list[Slot] = []
         self.names: list[str] = []
+        self.progressive = False
 
     def word(self, i: int) -> str:
         """Return the lower-case word at i, or '' outside the caption."""
@@ -77,16 +78,26 @@ class Parser:
         if {"after", "before"} & set(names) and "comma list" in names:
             raise Unparsed("unparsed", "'before' or 'after' inside a list of events")
         stray = listed("stray") | listed("sequence")
+        edges = listed("start_nouns") | _END
         for slot in self.slots:
             found = next((w for w in self.low[slot.start : slot.end] if w in stray), None)
+            if not found and any(self._edge(j, edges) for j in range(slot.start, slot.end)):
+                found = "at the end"
             if found:
                 raise Unparsed("unparsed", f"'{found}' inside an event")
         return Plan(tuple(self.slots), " / ".join(names))
 
     def _openings(self, i: int) -> int:
+        if self._edge(i, listed("start_nouns")):
+            i += 3
         while self.word(i) in listed("openings") or (i and self.word(i) == ","):
             i += 1
         return i
+
+    def _edge(self, i: int, nouns: frozenset[str]) -> bool:
+        """Whether "at the start", "in the end" stands at i, and not of something."""
+        begins = self.word(i) in {"at", "in"} and self.word(i + 1) == "the"
+        return begins and self.word(i + 2) in nouns and self.word(i + 3) != "of"
 
     def _subject(self, i: int) -> int:
         """Skip a subject; the caption may also begin with the verb itself."""
@@ -108,16 +119,24 @@ class Parser:
             if self.word(j) in {"by", "with"} and self._gerund(j + 1):
                 self.names.append("starts by")
                 return j + 1, ("VBG",)
-            if self.word(j) == "with" and self.word(j + 1) in _nouns_begin():
+            if self.word(j) == "with" and self.word(j + 1) in noun_openings():
                 self.names.append("starts with")
                 return j + 1, ()
-        if self.word(i) in {"is", "was", "are", "were"} and self._gerund(i + 1):
+        if self.word(i) in _BE and self._gerund(i + 1):
+            self.progressive = True
             later = [j for j in range(i + 2, self.end) if self._core(j)]
-            starts = [self._core_end(j) for j in later]
+            starts = [self._past_be(self._core_end(j)) for j in later]
             if starts and all(self._gerund(j) for j in starts):
                 return i + 1, ("VBG",)
             raise Unparsed("unparsed", "progressive and simple forms together")
         return i, _FINITE
+
+    def _past_be(self, i: int) -> int:
+        """Skip a repeated "is" of the progressive, with its subject: "and then he is waving"."""
+        if not self.progressive:
+            return i
+        after = subject_end(self.tokens, i) or i
+        return after + 1 if self.word(after) in _BE and self._gerund(after + 1) else i
 
     def _gerund(self, i: int) -> bool:
         head = head_at(self.tokens, i, self.end) if i < self.end else None
@@ -125,11 +144,14 @@ class Parser:
 
     def _core(self, i: int) -> bool:
         """Whether a word at i puts what follows later in time."""
-        if self.word(i) in listed("sequence"):
+        word = self.word(i)
+        if word in listed("sequence"):
             return self.word(i - 1) not in listed("false_then_before")
-        if self.word(i) in listed("ordinals"):
+        if word in listed("ordinals"):
             return self._counts_events(i)
-        return self.word(i) == "after" and self.word(i + 1) in {"that", "which"}
+        if word in {"at", "in"}:
+            return self.word(i - 1) in _BOUNDARY and self._edge(i, _END)
+        return word == "after" and self.word(i + 1) in {"that", "which"}
 
     def _counts_events(self, i: int) -> bool:
         """Whether "second" counts events: "first he waves, second he claps"."""
@@ -140,7 +162,7 @@ class Parser:
         return told or (k > i + 1 and subject_end(self.tokens, k) is not None)
 
     def _core_end(self, i: int) -> int:
-        i += 2 if self.word(i) == "after" else 1
+        i += {"after": 2, "at": 3, "in": 3}.get(self.word(i), 1)
         while self.word(i) in listed("sequence") | {","}:
             i += 1
         return i
@@ -162,8 +184,11 @@ class Parser:
             if after is not None and self._core(after):
                 self._subject(j)
                 return self._core_end(after), "then", _FINITE
+        if (marks or conj) and self.progressive and self.word(j) in _BE and self._core(j + 1):
+            return self._core_end(j + 1), "then", ("VBG",)
         if self._core(j):
             k = self._skip_subject(self._core_end(j))
+            k += self.progressive and self.word(k) in _BE and self._gerund(k + 1)
             if self.word(k) in listed("end") and self._end_phrase(k):
                 return self._end_phrase(k), "ends by", ("VBG",)
             k += self.word(k) in listed("sequence")
@@ -224,7 +249,7 @@ class Parser:
         j = i + 1 + (self.word(i + 1) in {"off", "up"})
         j += self.word(j) in {"by", "with"}
         if self._nominal:
-            return j if self.word(j - 1) == "with" and self.word(j) in _nouns_begin() else 0
+            return j if self.word(j - 1) == "with" and self.word(j) in noun_openings() else 0
         return j if j > i + 1 and self._gerund(j) else 0
 
     def _says_when(self, j: int) -> bool:
@@ -301,7 +326,7 @@ class Parser:
             return
         first = self.low[slot.start]
         direction = first in listed("directions") or first in {"to", "in", "on", "toward", "with"}
-        direction = direction or first in words("verb_use", "determiners")
+        direction = direction or first in noun_openings()
         if len(self.slots) == 1 or not direction:
             raise Unparsed("unparsed", f"no verb that the rules know at '{first}'")
 

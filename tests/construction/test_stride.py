@@ -78,7 +78,7 @@ def test_items_carry_what_is_needed_to_make_them_again():
     for item in result.items:
         triplet = Triplet.model_validate(item.payload)
         assert triplet.caption != triplet.perturbed
-        assert item.provenance.rule == "stride.mirror/2"
+        assert item.provenance.rule == "stride.mirror/3"
         assert len(item.provenance.rule_hash) == 64
         assert item.provenance.seed == 7
         assert item.provenance.media == {triplet.clip_id: f"hash of {triplet.clip_id[5:]}"}
