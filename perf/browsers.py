@@ -20,27 +20,29 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from sqlalchemy import func, select
+
 from perf.long_study import READY, STUDY, Expert, build, launch_browser
+from store.tables import LabelRow
 from tests.annotation_app.site import Site, start
 
 _DESK = (
     "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.mj')).shadowRoot"
 )
-UNTIL_NEXT = f"""() => new Promise((resolve) => {{
+UNTIL_NEXT = f"""() => new Promise((resolve, reject) => {{
   const desk = {_DESK}, count = () => desk.querySelector(".count").textContent;
   const before = count(), began = performance.now();
   const look = () => {{
     // The clip may be the same as before, so it is the item that tells.
     const video = desk.querySelector("video.shown");
     if (count() !== before && video?.readyState >= 3) resolve(performance.now() - began);
+    else if (performance.now() - began > 60_000) reject(Error("no next clip within a minute"));
     else requestAnimationFrame(look);
   }};
   desk.querySelector(".submit").click();
   requestAnimationFrame(look);
 }})"""
 ANSWERS = {"fluent": "yes", "single_change": "yes", "distinguishable": "yes", "confidence": "4"}
-WARM = 50
-"""Items after which the server's memory is first read."""
 
 
 def sit(
@@ -73,6 +75,15 @@ def resident(pid: int) -> float:
     return pages * os.sysconf("SC_PAGESIZE") / 1e6
 
 
+def stored(site: Site) -> dict[str, int]:
+    """Count the labels in the database, and those that are one person's second of an item."""
+    with site.workspace.db.read() as session:
+        labels = session.scalar(select(func.count()).select_from(LabelRow)) or 0
+        pairs = select(LabelRow.item_id, LabelRow.person_id).distinct().subquery()
+        once = session.scalar(select(func.count()).select_from(pairs)) or 0
+    return {"labels_stored": labels, "doubled": labels - once}
+
+
 def browsers(folder: Path, number: int, items: int, think: float) -> dict[str, Any]:
     """Let browsers label at once; return seconds from submit to the next clip."""
     site = build(folder / "workspace", items=items + 5, experts=number)
@@ -88,6 +99,7 @@ def browsers(folder: Path, number: int, items: int, think: float) -> dict[str, A
             thread.start()
         for thread in threads:
             thread.join()
+        kept = stored(site)
     finally:
         server.terminate()
         server.wait(30)
@@ -96,6 +108,7 @@ def browsers(folder: Path, number: int, items: int, think: float) -> dict[str, A
     return {
         "browsers": number,
         "submits": len(times),
+        **kept,
         "seconds_p50": round(times[len(times) // 2], 3),
         "seconds_p95": round(times[int(0.95 * (len(times) - 1))], 3),
         "seconds_max": round(times[-1], 3),
@@ -103,12 +116,17 @@ def browsers(folder: Path, number: int, items: int, think: float) -> dict[str, A
     }
 
 
-def memory(folder: Path, items: int, experts: int) -> dict[str, Any]:
-    """Drive the server through many items over HTTP; return its memory on the way, megabytes."""
+def memory(
+    folder: Path, items: int, experts: int, warm: int = 50, every: int = 50
+) -> dict[str, Any]:
+    """Drive the server through many items over HTTP; return its memory on the way, megabytes.
+
+    It is first read after ``warm`` items, and then after each further ``every``.
+    """
     from annotation_app.desk import desk_state
     from annotation_app.texts import choose
 
-    each = -(-(items + WARM) // experts)
+    each = -(-(items + warm) // experts)
     site = build(folder / "workspace", items=each + 1, experts=experts)
     server = start(site, folder / "server.log")
     study = site.studies[STUDY]
@@ -131,14 +149,16 @@ def memory(folder: Path, items: int, experts: int) -> dict[str, Any]:
                     answer = client.post("/work/submit", json=sent).raise_for_status()
                     state = answer.json()["state"]
                     done += 1
-                    if done >= WARM and (done - WARM) % 50 == 0:
-                        series.append((done - WARM, round(resident(server.pid), 1)))
+                    if done >= warm and (done - warm) % every == 0:
+                        series.append((done - warm, round(resident(server.pid), 1)))
+        kept = stored(site)
     finally:
         server.terminate()
         server.wait(30)
         site.workspace.db.close()
     return {
         "items": series[-1][0],
+        **kept,
         "megabytes_start": series[0][1],
         "megabytes_end": series[-1][1],
         "megabytes_by_items": dict(series),

@@ -94,7 +94,8 @@ class Site:
     @contextmanager
     def client(self, name: str | None = None) -> Iterator[httpx.Client]:
         """Yield an HTTP client, signed in as a person."""
-        with httpx.Client(base_url=self.url, headers={"X-MotionJury": "1"}) as client:
+        headers = {"X-MotionJury": "1"}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=45) as client:
             if name is not None:
                 assert client.get(f"/enter/{self.links[name]}").status_code == 303
             yield client

@@ -10,3 +10,6 @@ def test_nothing_is_lost_doubled_or_over_quota(db: Database) -> None:
     assert [found[name] for name in counted] == [0, 0, 0, [], True]
     # The last places may be on items that those who are left have judged already.
     assert 40 <= found["acknowledged"] <= 48
+    for name in ("claim", "draft", "submit"):
+        shown = found["milliseconds"][name]
+        assert 0 < shown["p50"] <= shown["p95"] <= shown["max"]
