@@ -15,7 +15,8 @@ from annotation_app.views.frame import Markup, banner, bar, plain_text, small, t
 from audit.people import Person, require
 from audit.protocols.registry import PROTOCOLS
 from audit.pulse import pulse
-from audit.studies import ExpertProgress, Progress, Study, progress
+from audit.studies import Progress, Study, progress
+from audit.told import ToldProgress, told_progress
 from corpus.problems import InputError
 
 if TYPE_CHECKING:
@@ -68,10 +69,7 @@ def _counts(context: AppContext, study: Study, texts: Texts) -> None:
         share = f"{found.simulated_share:.0%}"
         banner(texts.count("progress.simulated", found.ratings, share=share))
     _totals(found, texts)
-    if study.tells_codes:
-        _experts(found, texts)
-    else:
-        _experts_blind(found, texts)
+    _experts(told_progress(study, found), study.tells_codes, texts)
     _kinds(found, texts)
 
 
@@ -101,73 +99,28 @@ def _totals(found: Progress, texts: Texts) -> None:
     cells[3].metric(f"{label}: {outcomes}" if outcomes else label, sum(found.outcomes.values()))
 
 
-def _experts(found: Progress, texts: Texts) -> None:
-    if not found.experts:
+def _experts(told: list[ToldProgress], exact: bool, texts: Texts) -> None:
+    if not told:
         st.write(texts("progress.no_experts"))
         return
-    rows = [
-        [
-            _code(expert, texts),
-            bar(expert.done / max(expert.done + expert.held + expert.remaining, 1)),
-            expert.done,
-            expert.held,
-            expert.remaining if found.state == "open" else 0,
-            expert.surplus,
-            texts.known("stage", stage(expert, found)),
-        ]
-        for expert in found.experts
-    ]
-    names = ("expert", "", "done", "holds", "more", "extra", "stage")
+    rows: list[list[object]] = []
+    for one in told:
+        code, stage = _code(one, texts), texts.known("stage", one.stage)
+        if exact:
+            total = (one.done or 0) + (one.held or 0) + (one.remaining or 0)
+            counts = (one.done, one.held, one.remaining, one.surplus)
+            rows.append([code, bar((one.done or 0) / max(total, 1)), *counts, stage])
+        else:
+            share = texts(f"progress.band_{one.quarters}")
+            rows.append([code, bar(one.quarters / 4), share, stage])
+    counted = ("done", "holds", "more", "extra") if exact else ("share",)
+    names = ("expert", "", *counted, "stage")
     table(texts("progress.experts"), _heads(texts, names), rows)
+    if not exact:
+        st.caption(texts("progress.blind_note"))
 
 
-def _experts_blind(found: Progress, texts: Texts) -> None:
-    """Draw how far each is in coarse steps, so that no count leads from a person to a code."""
-    if not found.experts:
-        st.write(texts("progress.no_experts"))
-        return
-    rows = []
-    for expert in found.experts:
-        step = band(expert.done, expert.done + expert.held + expert.remaining)
-        rows.append(
-            [
-                _code(expert, texts),
-                bar(step / 4),
-                texts(f"progress.band_{step}"),
-                texts.known("stage", stage(expert, found)),
-            ]
-        )
-    names = ("expert", "", "share", "stage")
-    table(texts("progress.experts"), _heads(texts, names), rows)
-    st.caption(texts("progress.blind_note"))
-
-
-def band(done: int, total: int) -> int:
-    """Return how far someone is in quarters: 0 for nothing answered, 4 for all.
-
-    >>> [band(done, 12) for done in (0, 1, 6, 11, 12)]
-    [0, 1, 2, 3, 4]
-    """
-    if not done or total <= 0:
-        return 0
-    return 4 if done >= total else max(1, min(3, 4 * done // total))
-
-
-def stage(expert: ExpertProgress, found: Progress) -> str:
-    """Return where an expert is; nobody labels in a study that is closed or paused.
-
-    Of a closed study it does not say who left early: that would tell whose code it is.
-    """
-    if not expert.simulated and found.state == "closed":
-        return "study closed"
-    if expert.active and expert.retired:
-        return "retired"
-    if expert.stage == "labelling" and found.paused:
-        return "study paused"
-    return expert.stage
-
-
-def _code(expert: ExpertProgress, texts: Texts) -> str | Markup:
+def _code(expert: ToldProgress, texts: Texts) -> str | Markup:
     if not expert.simulated:
         return expert.code
     return Markup(f"{tag(texts('progress.simulated'))} {expert.code}")

@@ -15,7 +15,6 @@ from motionjury.options import JsonOption, WorkspaceOption, print_json
 from motionjury.times import parse_time
 
 if TYPE_CHECKING:
-    from audit.studies import Progress
     from benchmarks.items import Item
 
 app = typer.Typer()
@@ -269,27 +268,6 @@ def close(
         print(f"{rest} more stay in review for other reasons; --json lists each item")
 
 
-@app.command()
-def status(
-    name: Annotated[str, typer.Argument(help="Name or id of the study.")],
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show how far a study is, by expert code and by stratum.
-
-    Example: motionjury study status "Audit 1" --json
-    """
-    from audit.studies import progress
-    from motionjury.workspace import open_workspace
-
-    with open_workspace(workspace).db.read() as session:
-        found = progress(session, name)
-    if as_json:
-        print_json(found.model_dump())
-    else:
-        _print_progress(found)
-
-
 def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -319,40 +297,6 @@ def _pick(items: list[Item], seed: int, per_axis: int | None, limit: int | None)
             taken[axis] = taken.get(axis, 0) + 1
             picked.append(item)
     return sorted(picked[:limit], key=lambda item: item.id)
-
-
-def _print_progress(found: Progress) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = Console()
-    share = found.simulated_share
-    mark = f", {share:.0%} of them simulated" if share else ""
-    console.print(
-        f"{escape(found.name)}: {'paused' if found.paused else found.state}, "
-        f"{found.complete} of {found.items} items complete, "
-        f"{found.ratings} of {found.ratings_wanted} ratings{mark}"
-    )
-    experts = Table("expert", "done", "held", "remaining", "surplus", "stage", title="Experts")
-    for one in found.experts:
-        code = one.code + (" (simulated)" if one.simulated else "")
-        over = found.state == "closed" and one.active and not one.simulated
-        stage = "study closed" if over else one.stage
-        experts.add_row(
-            code, str(one.done), str(one.held), str(one.remaining), str(one.surplus), stage
-        )
-    console.print(experts)
-    strata = Table("stratum", "value", "items", "complete", "ratings", title="Strata")
-    for cell in found.strata:
-        strata.add_row(
-            escape(cell.stratum),
-            escape(cell.value),
-            str(cell.items),
-            str(cell.complete),
-            str(cell.ratings),
-        )
-    console.print(strata)
 
 
 for _module in (study_import, study_run, study_settle):

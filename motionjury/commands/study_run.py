@@ -1,19 +1,46 @@
-"""`motionjury study` while a study runs: pauses, leases, experts who leave, checks."""
+"""`motionjury study` while a study runs: how far it is, pauses, leases, who leaves, checks."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from motionjury.options import JsonOption, WorkspaceOption, print_json
 from motionjury.times import parse_time
 
+if TYPE_CHECKING:
+    from audit.studies import Progress
+    from audit.told import ToldProgress
+
 app = typer.Typer()
 
 StudyArgument = Annotated[str, typer.Argument(help="Name or id of the study.")]
 """The study of a command."""
 _LATER = "results are shown once the study is closed: until then it could be told whose they are"
+
+
+@app.command()
+def status(
+    name: StudyArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Show how far a study is, by expert code and by stratum.
+
+    Until it is closed, the share each expert has answered is told in quarters, not in counts.
+
+    Example: motionjury study status "Audit 1" --json
+    """
+    from audit.studies import get_study, progress
+    from audit.told import told_progress
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.read() as session:
+        found = progress(session, name)
+        experts = told_progress(get_study(session, name), found)
+    if as_json:
+        print_json({**found.model_dump(), "experts": [one.model_dump() for one in experts]})
+    else:
+        _print_progress(found, experts)
 
 
 @app.command()
@@ -78,7 +105,7 @@ def leases(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List who holds which item, or take items back.
+    """List items that are held, or take items back; by whom is told once the study is unblinded.
 
     Example: motionjury study leases "Audit 1"
     """
@@ -86,19 +113,23 @@ def leases(
 
     from audit.leases import leases as held
     from audit.leases import reclaim as take_back
+    from audit.records import get_study
     from motionjury.workspace import open_workspace
 
     with open_workspace(workspace).db.write() as session:
         for assignment in reclaim or []:
             take_back(session, assignment)
         found = held(session, name)
+        tells = get_study(session, name).tells_codes
     if as_json:
-        print_json({"leases": [lease.model_dump() for lease in found]})
+        hidden = {} if tells else {"code": None}
+        print_json({"leases": [{**lease.model_dump(), **hidden} for lease in found]})
         return
     for lease in found:
         until = datetime.fromtimestamp(lease.lease_until, UTC).isoformat(timespec="minutes")
         state = "free for others" if lease.expired else f"held until {until}"
-        print(f"{lease.code}  {lease.assignment_id}  item {lease.item_id}  {state}")
+        code = f"{lease.code}  " if tells else ""
+        print(f"{code}{lease.assignment_id}  item {lease.item_id}  {state}")
     if not found:
         print("nobody holds an item")
 
@@ -173,6 +204,45 @@ def checks(
     for row in table:
         value = "undefined" if row["value"] is None else f"{row['value']:.3f}"
         print(f"test-retest {row['axis']}: kappa {value}, {row['pairs']} pairs")
+
+
+def _print_progress(found: Progress, experts: list[ToldProgress]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from annotation_app.texts import texts
+
+    words = texts("en")
+    console = Console()
+    share = found.simulated_share
+    mark = f", {share:.0%} of them simulated" if share else ""
+    console.print(
+        f"{escape(found.name)}: {'paused' if found.paused else found.state}, "
+        f"{found.complete} of {found.items} items complete, "
+        f"{found.ratings} of {found.ratings_wanted} ratings{mark}"
+    )
+    exact = any(one.done is not None for one in experts)
+    counted = ("done", "held", "remaining", "surplus") if exact else ("answered",)
+    shown = Table("expert", *counted, "stage", title="Experts")
+    for one in experts:
+        code = one.code + (" (simulated)" if one.simulated else "")
+        counts = (one.done, one.held, one.remaining, one.surplus)
+        told = map(str, counts) if exact else (words(f"progress.band_{one.quarters}"),)
+        shown.add_row(code, *told, one.stage)
+    console.print(shown)
+    if experts and not exact:
+        console.print(words("progress.blind_note"))
+    strata = Table("stratum", "value", "items", "complete", "ratings", title="Strata")
+    for cell in found.strata:
+        strata.add_row(
+            escape(cell.stratum),
+            escape(cell.value),
+            str(cell.items),
+            str(cell.complete),
+            str(cell.ratings),
+        )
+    console.print(strata)
 
 
 def _say(as_json: bool, value: dict[str, object], words: str) -> None:

@@ -18,7 +18,7 @@ from store.clips import add_clips, add_media
 from store.events import log
 from tests.audit.kinds import study_of
 from tests.audit.test_commands import answer, run
-from tests.audit.world import clip, fill
+from tests.audit.world import GOOD, clip, fill
 
 LIKERT = {"realism": "4", "semantic_consistency": "4"}
 
@@ -104,6 +104,8 @@ def test_what_a_coordinator_does_on_the_command_line(rendered: Workspace) -> Non
         assert held is not None
     found = answer(study.app, rendered, "leases", "audit")["leases"]
     assert [(one["assignment_id"], one["expired"]) for one in found] == [(held.id, False)]
+    assert found[0]["code"] is None
+    assert "A1" not in run(study.app, rendered, "leases", "audit").stdout
     freed = answer(study.app, rendered, "leases", "audit", "--reclaim", held.id)["leases"]
     assert freed[0]["expired"]
     reason = ("--reason", "cut short")
@@ -122,6 +124,29 @@ def test_what_a_coordinator_does_on_the_command_line(rendered: Workspace) -> Non
     told = answer(study.app, rendered, "unblind", "audit", *reason)["answers"]
     assert told == []
     assert "retired" in run(study.app, rendered, "status", "audit").stdout
+    assert answer(study.app, rendered, "leases", "audit")["leases"][0]["code"] == "A1"
+
+
+def test_status_tells_no_count_that_leads_from_a_person_to_a_code(rendered: Workspace) -> None:
+    world = fill(rendered.db, items=5, experts=2, ratings=2, first=20)
+    for n in range(3):
+        with rendered.db.write() as session:
+            held = next_assignment(session, world.study, world.experts[0])
+            assert held is not None
+            submit(session, held.id, world.experts[0], f"s-{n}", GOOD, {})
+    counts = ("done", "held", "remaining", "surplus")
+
+    def seen(*names: str) -> list[tuple[Any, ...]]:
+        experts = answer(study.app, rendered, "status", "audit")["experts"]
+        return sorted(tuple(one[name] for name in names) for one in experts)
+
+    assert seen("quarters", *counts) == [(0, *[None] * 4), (2, *[None] * 4)]
+    shown = run(study.app, rendered, "status", "audit").stdout
+    assert "half or more" in shown
+    assert "codes are provisional" in " ".join(shown.split())
+    answer(study.app, rendered, "close", "audit", "--yes")
+    assert seen(*counts) == [(0, 0, 0, 0), (3, 0, 0, 0)]
+    assert "half or more" not in run(study.app, rendered, "status", "audit").stdout
 
 
 def test_doctor_compares_log_and_tables(
