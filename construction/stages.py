@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from benchmarks.items import Frozen
 from construction.batches import Batches
+from construction.prompt_files import PromptFiles
 from llm.ask import Event, LanguageModel
 from llm.budget import Budget, Estimate, cost
 from llm.outcome import Coverage, Reply, T, Usage, coverage
@@ -61,6 +62,7 @@ class Stages:
         tell: Tell | None = None,
         dry_run: bool = False,
         batches: Batches | None = None,
+        prompts: PromptFiles | None = None,
     ) -> None:
         """Keep the models; nothing is sent.
 
@@ -71,7 +73,9 @@ class Stages:
             dry_run: Answer from the cache only and reckon what the rest would take.
             batches: Batch files to read answers from, or to write questions to; the run is a dry
                 one where questions are written.
+            prompts: The prompt files; ours by default.
         """
+        self.prompts = prompts or PromptFiles()
         self.batches = batches or Batches()
         self.dry_run = dry_run or self.batches.out is not None
         self.estimates: dict[str, list[Estimate]] = {}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from benchmarks.items import Frozen, Item
 from benchmarks.stride import AXES, STRUCTURAL_AXES, StrideAxis, Triplet
+from construction.sampling import seeded_order
 from construction.stride_filter import MAX_GAP, score_pairs
 from construction.text.naive import naive_edit
 from construction.text.ngram import words_of
@@ -102,6 +103,21 @@ def item_pairs(items: Iterable[Item]) -> list[Pair]:
         t = Triplet.model_validate(item.payload)
         found.append(Pair(DRAFTED, t.axis, t.corpus, t.clip_id, t.caption, t.perturbed))
     return found
+
+
+def sample_pairs(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
+    """Return at most so many pairs of each corpus and axis, drawn by seed, in their order."""
+    drawn = sorted(
+        range(len(pairs)),
+        key=lambda i: seeded_order(seed, "audit", pairs[i].clip_id, pairs[i].edited),
+    )
+    taken: Counter[tuple[str, StrideAxis]] = Counter()
+    kept = []
+    for i in drawn:
+        taken[pairs[i].corpus, pairs[i].axis] += 1
+        if taken[pairs[i].corpus, pairs[i].axis] <= most:
+            kept.append(i)
+    return [pairs[i] for i in sorted(kept)]
 
 
 def naive_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:

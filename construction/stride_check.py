@@ -7,7 +7,6 @@ is named, which is not told which of the two is the original.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pydantic import Field
 
@@ -19,7 +18,6 @@ from construction.text.morphology import readings
 from construction.text.ngram import words_of
 from construction.text.tables import table
 from llm.outcome import Reply
-from llm.prompts import Prompt, load_prompt
 from llm.requests import Request
 
 STAGE = "action_check"
@@ -29,8 +27,6 @@ NAME = "text_only_check"
 RULE = "stride.action_check/1"
 """Name and version of the rule."""
 NOT_RUN = "no language model is named for the stage action_check"
-
-_PROMPT = Path(__file__).with_name("prompts") / "stride" / "action_check.md"
 
 
 class ActionVerdict(Frozen):
@@ -111,7 +107,7 @@ class ModelCheck:
         """
         self._stages = stages
         self._seed = seed
-        self._prompt: Prompt = load_prompt(_PROMPT, ("caption_a", "caption_b"))
+        self._prompt = stages.prompts.load("stride.action_check")
 
     def __call__(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Passed]]:
         """Split candidates by the model's answers.

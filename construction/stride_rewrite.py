@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field
@@ -15,13 +14,10 @@ from construction.text.outcome import Outcome, not_applicable, rejected
 from construction.text.temporal_check import RULE, askable, check_rewrite
 from corpus.clips import Caption
 from llm.outcome import Reply
-from llm.prompts import load_prompt
 from llm.requests import Request
 
 STAGE = "temporal"
 """Name of the stage, for ``--stage-model``."""
-
-_PROMPT = Path(__file__).with_name("prompts") / "stride" / "temporal.md"
 
 
 class Reversal(Frozen):
@@ -55,7 +51,7 @@ class TemporalRewriter:
         """
         self._stages = stages
         self._seed = seed
-        self._prompt = load_prompt(_PROMPT, ("caption",))
+        self._prompt = stages.prompts.load("stride.temporal")
         self.silent = False
         """Whether the last captions all went without an answer: asking on is of no use."""
 

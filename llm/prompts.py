@@ -61,6 +61,8 @@ class Prompt(Frozen):
     """Raised whenever the text changes what is asked."""
     variables: frozenset[str]
     """Variables the template uses, all of them declared."""
+    known: frozenset[str]
+    """Variables it may be given; those it does not use are left out."""
     system: str
     """Template of the system message; empty for none."""
     body: str
@@ -79,8 +81,8 @@ class Prompt(Frozen):
         """Fill in the variables.
 
         Args:
-            values: One value for every declared variable and none besides. Text in a value is
-                never read as a template.
+            values: One value for every declared variable, and perhaps for others it may be given.
+                Text in a value is never read as a template.
 
         Returns:
             The messages and their hashes.
@@ -90,7 +92,7 @@ class Prompt(Frozen):
         """
         from jinja2 import TemplateError
 
-        if set(values) != self.variables:
+        if not self.variables <= set(values) <= self.known:
             raise InputError(
                 f"the prompt takes {sorted(self.variables)}, got {sorted(values)}", file=self.file
             )
@@ -109,7 +111,8 @@ def load_prompt(path: Path, provided: Sequence[str] | None = None) -> Prompt:
 
     Args:
         path: The file.
-        provided: Variables the caller will fill in; None leaves that to ``Prompt.render``.
+        provided: Variables the caller will fill in, of which the file need not use all; None
+            for those it uses.
 
     Returns:
         The prompt, its template parsed and its variables checked.
@@ -136,6 +139,7 @@ def load_prompt(path: Path, provided: Sequence[str] | None = None) -> Prompt:
         id=head.id,
         version=head.version,
         variables=frozenset(declared),
+        known=frozenset(declared if provided is None else provided),
         system=head.system,
         body=body,
         sha256=hashlib.sha256(text.encode()).hexdigest(),

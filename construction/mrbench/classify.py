@@ -12,7 +12,6 @@ from pydantic import Field
 from benchmarks.items import Frozen
 from benchmarks.taxonomy import Category, Rule, Taxonomy, read_taxonomy
 from construction.mrbench.candidates import Candidate, refuse
-from construction.mrbench.prompts import prompt
 from construction.report import Rejected
 from construction.stages import Stages
 from construction.text.morphology import verb_lemmas
@@ -192,7 +191,7 @@ def _settle(
 def _ask(
     candidates: Sequence[Candidate], taxonomy: Taxonomy, stages: Stages
 ) -> list[Reply[CategoryChoice]]:
-    asked = prompt("classify", ("caption", "categories"))
+    asked = stages.prompts.load("mrbench.classify")
     listed = [" / ".join(category.path) for category in taxonomy.categories]
     requests = [
         Request(

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from benchmarks.items import Frozen
 from construction.mrbench.lengths import Fault, Trio, check_trio
-from construction.mrbench.prompts import prompt
 from construction.mrbench.verify import Checked, said_of
 from construction.stages import Stages
 from llm.outcome import Reply
@@ -54,7 +53,7 @@ def rewrite(pairs: Sequence[Checked], stages: Stages) -> list[Written]:
     Raises:
         InputError: As ``LanguageModel.ask_many``.
     """
-    asked = prompt("rewrite", ("caption", "rationale", "frames", "fps"))
+    asked = stages.prompts.load("mrbench.rewrite")
     requests = []
     for pair in pairs:
         caption = pair.filed.candidate.caption

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from benchmarks.items import Frozen
 from construction.mrbench.candidates import Candidate, refuse
-from construction.mrbench.prompts import prompt
 from construction.report import Rejected
 from construction.stages import Stages
 from llm.requests import Request
@@ -46,7 +45,7 @@ def score_captions(
     """
     if not stages.has(STAGE) or not candidates:
         return list(candidates), [], {}
-    asked = prompt("score", ("caption",))
+    asked = stages.prompts.load("mrbench.score")
     requests = [
         Request(id=c.caption.id, prompt=asked.render({"caption": c.caption.text}))
         for c in candidates

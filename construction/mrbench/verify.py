@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from benchmarks.items import Frozen
 from construction.mrbench.classify import Filed
 from construction.mrbench.frames import FrameSource, frame_rate
-from construction.mrbench.prompts import prompt
 from construction.stages import Stages
 from corpus.problems import InputError
 from llm.media import Media
@@ -95,7 +94,7 @@ def verify(pairs: Sequence[Filed], frames: FrameSource, stages: Stages) -> list[
     Raises:
         InputError: As ``LanguageModel.ask_many``.
     """
-    asked = prompt("verify", ("caption", "frames", "fps"))
+    asked = stages.prompts.load("mrbench.verify")
     found: list[Checked] = []
     requests: list[Request] = []
     places: list[int] = []

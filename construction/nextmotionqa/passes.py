@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.nextmotionqa import SemanticAxis, Task
@@ -32,7 +30,6 @@ from corpus.problems import InputError
 from llm.ask import Event
 from llm.media import Media
 from llm.outcome import Reply
-from llm.prompts import Prompt, load_prompt
 from llm.requests import Request
 
 PASS_1, PASS_2 = "pass1", "pass2"
@@ -47,7 +44,6 @@ AXIS_WORDS: dict[SemanticAxis, str] = {
 }
 """The axes as the prompts name them (NextMotionQA 4)."""
 
-_PROMPTS = Path(__file__).parent.parent / "prompts" / "nextmotionqa"
 _DRAFTS: dict[Task, type[Draft]] = {"T1": ChoiceDraft, "T2": CaptionDraft, "T3": CorrectionDraft}
 _REVIEWS: dict[Task, type[Draft]] = {
     "T1": ChoiceReview,
@@ -86,21 +82,6 @@ class Job(NamedTuple):
         return {"task": self.task, "axis": self.axis, "difficulty": self.tier.difficulty}
 
 
-@cache
-def prompt(name: str) -> Prompt:
-    """Read one of this benchmark's prompt files.
-
-    Args:
-        name: File name without ending: ``t1`` … ``t3``, ``review_t1`` … ``review_t3``.
-
-    Raises:
-        InputError: The file is broken or wants a variable that is not given.
-    """
-    given = ["axis", "labels", "caption", "duration"]
-    given.append("draft" if name.startswith("review") else "failures")
-    return load_prompt(_PROMPTS / f"{name}.md", given)
-
-
 def ask_drafts(jobs: Sequence[Job], stages: Stages) -> list[Reply[Draft]]:
     """Run pass 1: no picture goes along.
 
@@ -115,7 +96,7 @@ def ask_drafts(jobs: Sequence[Job], stages: Stages) -> list[Reply[Draft]]:
     for job in jobs:
         lines = [f.line for f in job.failures if job.axis in AXIS_OF[f.mode] or f.mode == "F3"]
         values = {**_seen(job), "failures": lines}
-        text = prompt(job.task.lower()).render(values)
+        text = stages.prompts.load(f"nextmotionqa.{job.task.lower()}").render(values)
         requests.append(Request(id=job.id, prompt=text, repeat=job.repeat))
     return _by_task(jobs, requests, stages, PASS_1, _DRAFTS)
 
@@ -148,7 +129,8 @@ def ask_reviews(
             continue
         shown = draft.model_dump(exclude={"possible", "reason", "changed", "why"})
         text = json.dumps(shown, ensure_ascii=False, indent=1)
-        rendered = prompt(f"review_{job.task.lower()}").render({**_seen(job), "draft": text})
+        prompt = stages.prompts.load(f"nextmotionqa.review_{job.task.lower()}")
+        rendered = prompt.render({**_seen(job), "draft": text})
         asked.append(number)
         requests.append(Request(id=job.id, prompt=rendered, media=media, repeat=job.repeat))
     replies = _by_task([jobs[n] for n in asked], requests, stages, PASS_2, _REVIEWS)

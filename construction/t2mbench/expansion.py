@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from benchmarks.items import Frozen, Provenance
 from benchmarks.t2mbench import CATEGORIES
@@ -15,7 +14,7 @@ from construction.t2mbench import clay, grammar
 from construction.t2mbench.book import Book, Candidate, Cell
 from construction.t2mbench.moves import find_moves, moves
 from construction.t2mbench.seeds import Seed, builtin_seeds, seeds_of
-from construction.t2mbench.wording import ABOUT, stage_prompt
+from construction.t2mbench.wording import ABOUT
 from construction.text.tables import table_hash
 from llm.outcome import Reply, tool_version
 from llm.prompts import Prompt
@@ -104,7 +103,6 @@ def by_model(
     seed: int,
     stages: Stages,
     given: Sequence[Seed],
-    prompts: Path | None,
     per_call: int,
     rounds: int,
 ) -> None:
@@ -116,14 +114,13 @@ def by_model(
         seed: Seed of the order of the seeds.
         stages: Has a model for ``expand``.
         given: Seeds of one's own.
-        prompts: Folder with prompt files of one's own.
         per_call: Prompts asked for in one call.
         rounds: Most rounds. A round without a usable answer is the last one.
 
     Raises:
         InputError: As ``Stages.ask``.
     """
-    prompt = stage_prompt(STAGE, prompts)
+    prompt = stages.prompts.load("t2mbench.expand")
     pools = {cell: _pool(cell, seed, given) for cell in quota}
     mistakes: dict[Cell, Counter[str]] = {cell: Counter() for cell in quota}
     for number in range(rounds):

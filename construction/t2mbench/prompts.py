@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from construction.stages import Stages
 from construction.t2mbench import expansion, refinement
 from construction.t2mbench.book import Book, Cell, PromptDraft
 from construction.t2mbench.seeds import Seed
-from construction.t2mbench.wording import stage_prompt
 
 STAGES = ("expand", "refine", "target")
 """Stages that may ask a language model."""
@@ -25,7 +23,6 @@ def draft_prompts(
     stages: Stages,
     *,
     seeds: Sequence[Seed] = (),
-    prompts: Path | None = None,
     per_call: int = PER_CALL,
     rounds: int = ROUNDS,
 ) -> PromptDraft:
@@ -42,7 +39,6 @@ def draft_prompts(
         seed: Seed of every choice.
         stages: Language models by stage.
         seeds: Seeds of one's own; our own where a category has none of them.
-        prompts: Folder with prompt files of one's own.
         per_call: Prompts asked for in one call.
         rounds: Most rounds.
 
@@ -55,14 +51,14 @@ def draft_prompts(
     """
     for stage in (expansion.STAGE, refinement.STAGE):
         if stages.has(stage):
-            stage_prompt(stage, prompts)
+            stages.prompts.load(f"t2mbench.{stage}")
     found = PromptDraft()
     book = Book(found)
     if stages.has(expansion.STAGE):
-        expansion.by_model(book, quota, seed, stages, seeds, prompts, per_call, rounds)
+        expansion.by_model(book, quota, seed, stages, seeds, per_call, rounds)
     else:
         expansion.by_grammar(book, quota, seed, seeds)
     if stages.has(refinement.STAGE) and book.kept:
-        refinement.refine(book, stages, prompts)
+        refinement.refine(book, stages)
     found.items.extend(one.item(seed) for one in book.kept)
     return found

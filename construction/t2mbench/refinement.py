@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 from benchmarks.items import Frozen
 from construction.sampling import same_text
 from construction.stages import Stages
 from construction.t2mbench import clay
 from construction.t2mbench.book import Book, Candidate, Cell
-from construction.t2mbench.wording import stage_prompt
 from construction.text.tokens import tokenize
 from llm.outcome import Reply
 from llm.requests import Request
@@ -28,18 +26,17 @@ class Refined(Frozen):
     """The instruction, perhaps unchanged."""
 
 
-def refine(book: Book, stages: Stages, prompts: Path | None) -> None:
+def refine(book: Book, stages: Stages) -> None:
     """Have each kept prompt refined; one that cannot be stays as it was, flagged.
 
     Args:
         book: Its kept candidates are changed in place.
         stages: Has a model for ``refine``.
-        prompts: Folder with prompt files of one's own.
 
     Raises:
         InputError: As ``Stages.ask``.
     """
-    prompt = stage_prompt("refine", prompts)
+    prompt = stages.prompts.load("t2mbench.refine")
     requests = []
     for one in book.kept:
         fewest, most = clay.WORD_BOUNDS[one.cell.length]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.items import Frozen, Item
@@ -19,7 +18,6 @@ from construction.t2mbench.prompts import PER_CALL, ROUNDS, STAGES, draft_prompt
 from construction.t2mbench.seeds import Seed
 from construction.t2mbench.target_drafts import STAGE, TargetDraft, draft_targets, target_files
 from construction.t2mbench.targets import RULE
-from construction.t2mbench.wording import stage_prompt
 from corpus.problems import InputError
 from llm.embedding import TextEmbedder
 from llm.outcome import tool_version
@@ -41,8 +39,6 @@ class Plan(Frozen):
     """Prompts asked for in one call."""
     rounds: int = ROUNDS
     """Most rounds of asking for what is missing."""
-    prompts: str | None = None
-    """Folder with prompt files of one's own."""
 
 
 class Against(NamedTuple):
@@ -91,22 +87,20 @@ def draft_t2mbench(
         InputError: A prompt file that cannot be used; as ``Stages.ask``.
     """
     started = time.time()
-    folder = None if plan.prompts is None else Path(plan.prompts)
     for stage in STAGES:
         if stages.has(stage):
-            stage_prompt(stage, folder)
+            stages.prompts.load(f"t2mbench.{stage}")
     quota = cells(plan.categories, plan.limit)
     made = draft_prompts(
         quota,
         plan.seed,
         stages,
         seeds=seeds,
-        prompts=folder,
         per_call=plan.per_call,
         rounds=plan.rounds,
     )
     prompts = [MotionPrompt.model_validate(item.payload) for item in made.items]
-    read = draft_targets(prompts, plan.seed, stages, folder=folder)
+    read = draft_targets(prompts, plan.seed, stages)
     not_run = _not_run(stages, against is not None)
     check, figures = None, list[Figure]()
     if against is not None and not stages.dry_run:

@@ -30,7 +30,6 @@ from construction.report import FLAGS, Rejected
 from construction.stages import Stages
 from construction.t2mbench.quantities import find_quantities, plain_numbers
 from construction.t2mbench.targets import RULE, read_targets
-from construction.t2mbench.wording import stage_prompt
 from corpus.problems import InputError
 from llm.outcome import Reply, tool_version
 from llm.requests import Request
@@ -68,8 +67,6 @@ def draft_targets(
     prompts: Sequence[MotionPrompt],
     seed: int,
     stages: Stages,
-    *,
-    folder: Path | None = None,
 ) -> TargetDraft:
     """Read the targets of the Accuracy prompts, by rule and then by language model.
 
@@ -77,7 +74,6 @@ def draft_targets(
         prompts: Prompts; those of other categories are left out.
         seed: Kept in the provenance.
         stages: With a model for ``target`` it is asked what the rules cannot read.
-        folder: Folder with prompt files of one's own.
 
     Returns:
         One item for each target, unverified. A target of a language model whose numbers the text
@@ -102,7 +98,7 @@ def draft_targets(
             outcomes[prompt.category, "nothing to measure"] += 1
             found.rejected.append(_refusal(prompt, "rule", reading.code, reading.reason))
     if unread and stages.has(STAGE):
-        _ask(found, outcomes, [prompt for prompt, _, _ in unread], seed, stages, folder)
+        _ask(found, outcomes, [prompt for prompt, _, _ in unread], seed, stages)
     else:
         for prompt, code, reason in unread:
             outcomes[prompt.category, "unread"] += 1
@@ -120,9 +116,8 @@ def _ask(
     prompts: Sequence[MotionPrompt],
     seed: int,
     stages: Stages,
-    folder: Path | None,
 ) -> None:
-    asked = stage_prompt(STAGE, folder)
+    asked = stages.prompts.load("t2mbench.target")
     joints = ", ".join(get_args(Joint))
     requests = [
         Request(

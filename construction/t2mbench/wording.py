@@ -1,10 +1,6 @@
-"""What a language model is asked for each category, and the prompt files of this benchmark."""
+"""What a language model is told of each category."""
 
 from __future__ import annotations
-
-from pathlib import Path
-
-from llm.prompts import Prompt, load_prompt
 
 ABOUT: dict[str, str] = {
     "dance": "dance technique, ballet to street dance, told by what the limbs do.",
@@ -32,33 +28,3 @@ ABOUT: dict[str, str] = {
     ),
 }
 """What a category is, in words (ours; the paper names the categories only)."""
-
-VARIABLES: dict[str, tuple[str, ...]] = {
-    "expand": (
-        "category", "about", "length", "fewest", "most", "digits", "seeds", "count", "mistakes",
-    ),
-    "refine": ("text", "fewest", "most"),
-    "target": ("text", "category", "joints"),
-}  # fmt: skip
-"""Variables each prompt file is given, by stage."""
-
-FOLDER = Path(__file__).resolve().parents[1] / "prompts" / "t2mbench"
-"""Our own prompt files."""
-
-
-def stage_prompt(stage: str, folder: Path | None = None) -> Prompt:
-    """Load the prompt file of a stage.
-
-    Args:
-        stage: Key of ``VARIABLES``.
-        folder: Folder with ``<stage>.md`` of one's own; a file that is not there is ours.
-
-    Returns:
-        The prompt.
-
-    Raises:
-        InputError: It cannot be read, or wants a variable it is not given.
-    """
-    own = None if folder is None else folder / f"{stage}.md"
-    path = own if own is not None and own.exists() else FOLDER / f"{stage}.md"
-    return load_prompt(path, VARIABLES[stage])

@@ -17,6 +17,7 @@ from motionjury.commands.draft_nextmotionqa import nextmotionqa
 from motionjury.commands.draft_stride import axis_named, stride
 from motionjury.commands.draft_t2mbench import t2mbench, t2mbench_ood
 from motionjury.commands.draft_targets import t2mbench_targets
+from motionjury.commands.drafting import SeedOption
 from motionjury.options import JsonOption, print_problems
 
 app = typer.Typer()
@@ -98,7 +99,10 @@ def _read_lines(path: Path) -> tuple[list[_Line], list[Problem]]:
 def captions(
     file: Annotated[Path, typer.Argument(help="JSONL, one {id, caption} per line.")],
     axis: Annotated[str, typer.Option("--axis", help=f"One of {', '.join(AXES)}.")],
-    seed: Annotated[int, typer.Option("--seed", help="Seed of every choice.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Answer so many lines, the first.")
+    ] = None,
+    seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Edit bare captions on one STRIDE axis; prints one JSON line per input line.
@@ -117,7 +121,7 @@ def captions(
     wanted = axis_named(axis)
     lines, problems = _read_lines(file)
     pool = sorted((str(line.key), line.caption) for line in lines if line.caption is not None)
-    for line in lines:
+    for line in lines[:limit]:
         if line.caption is None:
             outcome = rejected(line.reason, "bad_line")
         elif wanted == "random_content":

@@ -47,6 +47,10 @@ def audit(
         ),
     ] = 1000,
     corpus: CorpusOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Most pairs of each corpus and axis; a seeded sample."),
+    ] = None,
     seed: SeedOption = 0,
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
@@ -63,7 +67,13 @@ def audit(
     """
     from construction.report import DraftReport, write_report
     from construction.stages import Stages
-    from construction.stride_audit import item_pairs, naive_pairs, score_gaps, word_rows
+    from construction.stride_audit import (
+        item_pairs,
+        naive_pairs,
+        sample_pairs,
+        score_gaps,
+        word_rows,
+    )
     from construction.stride_figures import gap_figures, word_figure
     from llm.budget import Budget
     from llm.outcome import tool_version
@@ -88,6 +98,8 @@ def audit(
             "no STRIDE items to audit; draft some with `motionjury draft stride`",
             file=str(pairs or ws.root),
         )
+    if limit is not None:
+        drafted = sample_pairs(drafted, limit, seed)
     both = [*drafted, *naive_pairs(drafted, seed)]
     not_run: dict[str, str] = {}
     known = {clip.id for clip in every_clip}
@@ -123,7 +135,7 @@ def audit(
         benchmark="stride",
         audit=True,
         seed=seed,
-        settings={"corpus": corpus, "clips": clips, "scorers": definitions},
+        settings={"corpus": corpus, "clips": clips, "limit": limit, "scorers": definitions},
         asked=len(drafted),
         drafted=0,
         flagged=0,

@@ -20,6 +20,7 @@ from motionjury.commands.drafting import (
     MaxUsdOption,
     ModelOption,
     NoModelOption,
+    PromptsOption,
     SeedOption,
     StageModelOption,
 )
@@ -68,6 +69,7 @@ def mrbench(
     seed: SeedOption = 0,
     model: ModelOption = None,
     stage_model: StageModelOption = None,
+    prompts: PromptsOption = None,
     no_model: NoModelOption = False,
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
@@ -91,11 +93,12 @@ def mrbench(
     from construction.mrbench.draft import STAGES, MrbenchSettings, draft_mrbench
     from construction.mrbench.frames import frame_source
     from corpus.reading import load_motion
-    from motionjury.commands.drafting import finish, stages_of
+    from motionjury.commands.drafting import finish, prompt_files, stages_of
     from motionjury.workspace import open_workspace
     from store.clips import list_captions, list_clips
     from store.items import list_items
 
+    files = prompt_files(prompts, "mrbench")
     ws = open_workspace(workspace)
     categories = load_taxonomy(taxonomy) if taxonomy is not None else default_taxonomy()
     with ws.db.read() as session:
@@ -132,6 +135,7 @@ def mrbench(
         max_calls=max_calls,
         batch_out=batch_out,
         batch_in=batch_in,
+        prompts=files,
     ) as stages:
         drafted = draft_mrbench(
             clips,

@@ -20,6 +20,7 @@ from motionjury.commands.drafting import (
     MaxUsdOption,
     ModelOption,
     NoModelOption,
+    PromptsOption,
     SeedOption,
     StageModelOption,
 )
@@ -74,6 +75,7 @@ def nextmotionqa(
     seed: SeedOption = 0,
     model: ModelOption = None,
     stage_model: StageModelOption = None,
+    prompts: PromptsOption = None,
     no_model: NoModelOption = False,
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
@@ -94,7 +96,7 @@ def nextmotionqa(
     """
     from construction.nextmotionqa.passes import STAGES
     from construction.nextmotionqa.run import Plan, draft_nextmotionqa
-    from motionjury.commands.drafting import finish, stages_of
+    from motionjury.commands.drafting import finish, prompt_files, stages_of
     from motionjury.workspace import open_workspace
     from store.clips import list_captions, list_clips
     from store.items import list_items
@@ -114,6 +116,7 @@ def nextmotionqa(
         borderline=borderline,
         limit=limit,
     )
+    files = prompt_files(prompts, "nextmotionqa")
     ws = open_workspace(workspace)
     with ws.db.read() as session:
         clips = list_clips(session, corpus)
@@ -132,6 +135,7 @@ def nextmotionqa(
         max_calls=max_calls,
         batch_out=batch_out,
         batch_in=batch_in,
+        prompts=files,
     ) as stages:
         drafted = draft_nextmotionqa(
             sources,

@@ -20,6 +20,7 @@ from motionjury.commands.drafting import (
     MaxUsdOption,
     ModelOption,
     NoModelOption,
+    PromptsOption,
     SeedOption,
     StageModelOption,
 )
@@ -84,6 +85,7 @@ def stride(
     split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
     model: ModelOption = None,
     stage_model: StageModelOption = None,
+    prompts: PromptsOption = None,
     no_model: NoModelOption = False,
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
@@ -109,7 +111,7 @@ def stride(
     from construction.stride_report import rejections, stride_report
     from construction.stride_rewrite import STAGE as TEMPORAL
     from construction.stride_rewrite import TemporalRewriter
-    from motionjury.commands.drafting import finish, stages_of
+    from motionjury.commands.drafting import finish, prompt_files, stages_of
     from motionjury.options import bar
     from motionjury.workspace import open_workspace
 
@@ -119,6 +121,7 @@ def stride(
         raise InputError(f"--axes: expected some of {', '.join(AXES)}, got none")
     if temporal not in ("auto", "rule", "llm"):
         raise InputError(f"--temporal: expected auto, rule or llm, got {temporal!r}")
+    files = prompt_files(prompts, "stride")
     ws = open_workspace(workspace)
     clips, texts, every_clip, every_text = _captions(ws, corpus, split)
     with stages_of(
@@ -132,6 +135,7 @@ def stride(
         max_calls=max_calls,
         batch_out=batch_out,
         batch_in=batch_in,
+        prompts=files,
     ) as stages:
         if temporal == "llm" and not stages.has(TEMPORAL):
             raise InputError("--temporal llm: expected a model; name one with --model or in [llm]")

@@ -18,6 +18,7 @@ from motionjury.commands.drafting import (
     MaxUsdOption,
     ModelOption,
     NoModelOption,
+    PromptsOption,
     SeedOption,
     StageModelOption,
 )
@@ -36,12 +37,6 @@ EMBEDDING_STAGE = "embedding"
 CategoriesOption = Annotated[
     str | None,
     typer.Option("--categories", help="Categories or dimensions, comma-separated; all by default."),
-]
-PromptsFolderOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--prompts", help="Folder with expand.md, refine.md or target.md in place of ours."
-    ),
 ]
 OodCorpusOption = Annotated[
     str | None,
@@ -74,7 +69,7 @@ def t2mbench(
         Path | None,
         typer.Option("--seeds", help="Seeds to expand: .txt, .csv, .json or .jsonl; else our own."),
     ] = None,
-    prompts: PromptsFolderOption = None,
+    prompts: PromptsOption = None,
     per_call: Annotated[
         int, typer.Option("--per-call", min=1, max=50, help="Prompts asked for in one call.")
     ] = 5,
@@ -115,21 +110,20 @@ def t2mbench(
     from construction.t2mbench.run import Plan, categories_of, draft_t2mbench
     from construction.t2mbench.seeds import read_seeds
     from construction.t2mbench.target_drafts import write_target_files
-    from motionjury.commands.drafting import finish, stages_of
+    from motionjury.commands.drafting import finish, prompt_files, stages_of
     from motionjury.workspace import open_workspace
 
     try:
         chosen = categories_of(categories)
     except ValueError as error:
         raise InputError(f"--categories: {error}") from None
-    folder = _folder(prompts)
+    files = prompt_files(prompts, "t2mbench")
     plan = Plan(
         categories=chosen,
         limit=limit,
         seed=seed,
         per_call=per_call,
         rounds=rounds,
-        prompts=folder,
     )
     given, problems = ([], []) if seeds is None else read_seeds(seeds)
     print_problems(problems)
@@ -145,6 +139,7 @@ def t2mbench(
         max_calls=max_calls,
         batch_out=batch_out,
         batch_in=batch_in,
+        prompts=files,
     ) as stages:
         against = _against(ws, ood_corpus, embedding, k, ood_limit, stages)
         drafted = draft_t2mbench(plan, stages, given, against)
@@ -165,6 +160,9 @@ def t2mbench_ood(
     embedding: EmbeddingOption = "tfidf",
     k: KOption = 3,
     ood_limit: OodLimitOption = 20_000,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Most prompts; a seeded sample.")
+    ] = None,
     seed: SeedOption = 0,
     max_usd: MaxUsdOption = None,
     max_calls: MaxCallsOption = None,
@@ -179,6 +177,7 @@ def t2mbench_ood(
     Example: motionjury draft t2mbench-ood --ood-corpus synthetic
     """
     from construction.report import write_report
+    from construction.sampling import seeded_order
     from construction.stages import Stages
     from construction.t2mbench.ood import check_ood
     from construction.t2mbench.run import ood_report
@@ -193,6 +192,9 @@ def t2mbench_ood(
     if against is None:
         raise InputError("--ood-corpus: expected a corpus or a file of captions, got none")
     prompts = prompts_from(ws, table)
+    if limit is not None and len(prompts) > limit:
+        chosen = sorted(prompts, key=lambda one: seeded_order(seed, "prompts", one.prompt_id))
+        prompts = chosen[:limit]
     check, figures = check_ood(
         prompts,
         against.captions,
@@ -243,12 +245,6 @@ def prompts_from(ws: Workspace, table: Path | None) -> list[MotionPrompt]:
             file=str(ws.root),
         )
     return [MotionPrompt.model_validate(item.payload) for item in items]
-
-
-def _folder(prompts: Path | None) -> str | None:
-    if prompts is not None and not prompts.is_dir():
-        raise InputError("expected a folder of prompt files", file=str(prompts))
-    return None if prompts is None else str(prompts)
 
 
 def _against(

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corpus.problems import InputError
-from motionjury.commands.draft_t2mbench import PromptsFolderOption, PromptTableOption, prompts_from
+from motionjury.commands.draft_t2mbench import PromptTableOption, prompts_from
 from motionjury.commands.drafting import (
     BatchInOption,
     BatchOutOption,
     DryRunOption,
+    LimitOption,
     MaxCallsOption,
     MaxUsdOption,
     ModelOption,
     NoModelOption,
+    PromptsOption,
     SeedOption,
     StageModelOption,
 )
@@ -36,7 +38,8 @@ def t2mbench_targets(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the files; else the report's.")
     ] = None,
-    prompts: PromptsFolderOption = None,
+    prompts: PromptsOption = None,
+    limit: LimitOption = None,
     seed: SeedOption = 0,
     model: ModelOption = None,
     stage_model: StageModelOption = None,
@@ -64,7 +67,7 @@ def t2mbench_targets(
         target_files,
         write_target_files,
     )
-    from motionjury.commands.drafting import finish, stages_of
+    from motionjury.commands.drafting import finish, prompt_files, stages_of
     from motionjury.workspace import open_workspace
 
     started = time.time()
@@ -72,9 +75,9 @@ def t2mbench_targets(
     if verified:
         _write_verified(ws, out or ws.results_dir / "targets", as_json=as_json)
         return
-    if prompts is not None and not prompts.is_dir():
-        raise InputError("expected a folder of prompt files", file=str(prompts))
+    files = prompt_files(prompts, "t2mbench")
     found = [one for one in prompts_from(ws, table) if one.category in TARGET_CATEGORIES]
+    found = found[:limit]
     if not found:
         wanted = ", ".join(TARGET_CATEGORIES)
         raise InputError(f"no prompt of the categories {wanted}", file=str(table or ws.root))
@@ -89,13 +92,14 @@ def t2mbench_targets(
         max_calls=max_calls,
         batch_out=batch_out,
         batch_in=batch_in,
+        prompts=files,
     ) as stages:
-        read = draft_targets(found, seed, stages, folder=prompts)
+        read = draft_targets(found, seed, stages)
     report = targets_report(read, len(found), seed, stages, started)
     if not stages.dry_run:
         folder = out or ws.results_dir / "draft-t2mbench"
-        files = target_files((TargetCheck.model_validate(i.payload), False) for i in read.items)
-        written = write_target_files(files, folder)
+        targets = target_files((TargetCheck.model_validate(i.payload), False) for i in read.items)
+        written = write_target_files(targets, folder)
         notes = (*report.notes, *(f"unverified targets: {path}" for path in written))
         report = report.model_copy(update={"notes": notes})
     finish(ws, read.items, report, read.rejected, stages, as_json=as_json)

@@ -15,6 +15,7 @@ from motionjury.options import print_json, print_problems
 
 if TYPE_CHECKING:
     from benchmarks.items import Item
+    from construction.prompt_files import PromptFiles
     from construction.report import DraftReport, Rejected
     from construction.stages import Stages
     from llm.ask import Event
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of every choice.")]
 LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="At most so many sources are taken.")
+]
+PromptsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts", help="Folder with prompt files of one's own; one that is not there is ours."
+    ),
 ]
 CorpusOption = Annotated[str | None, typer.Option("--corpus", help="Only this corpus.")]
 ModelOption = Annotated[
@@ -72,6 +79,7 @@ def stages_of(
     max_calls: int | None = None,
     batch_out: Path | None = None,
     batch_in: Sequence[Path] | None = None,
+    prompts: PromptFiles | None = None,
 ) -> Iterator[Stages]:
     """Set up the language models of a run and show what goes on, on stderr.
 
@@ -87,6 +95,7 @@ def stages_of(
         max_calls: ``--max-calls``.
         batch_out: ``--batch-out``.
         batch_in: ``--batch-in``.
+        prompts: The prompt files, from :func:`prompt_files`; ours by default.
 
     Yields:
         The stages; one without a model is not in it, and the draft goes by rule there.
@@ -117,11 +126,31 @@ def stages_of(
         raise InputError("--batch-out and --batch-in: expected a model; name one with --model")
     batches = Batches(batch_out, batch_in or ())
     with _told() as tell:
-        yield Stages(models, budget=budget, tell=tell, dry_run=dry_run, batches=batches)
+        yield Stages(
+            models, budget=budget, tell=tell, dry_run=dry_run, batches=batches, prompts=prompts
+        )
     for stage, (answered, asked) in batches.read.items():
         line = f"{stage}: the batch files answer {answered} of {asked} questions"
         print(line, file=sys.stderr)
     print_problems(batches.unused, most=5)
+
+
+def prompt_files(folder: Path | None, benchmark: str) -> PromptFiles:
+    """Return the prompt files of a run.
+
+    Args:
+        folder: ``--prompts``.
+        benchmark: Whose files.
+
+    Raises:
+        InputError: No such folder, none of the benchmark's files in it, or one that cannot be
+            used, with its name and the variable it wants.
+    """
+    from construction.prompt_files import PromptFiles
+
+    files = PromptFiles(folder)
+    files.check(benchmark)
+    return files
 
 
 def finish(
@@ -153,7 +182,10 @@ def finish(
 
     with workspace.db.write() as session:
         added = add_items(session, list(items))
-    report = report.model_copy(update={"added": added})
+    settings = report.settings
+    if stages is not None and stages.prompts.own is not None:
+        settings = {**settings, "prompts": str(stages.prompts.own)}
+    report = report.model_copy(update={"added": added, "settings": settings})
     folder = workspace.results_dir / f"draft-{report.benchmark}"
     try:
         page = write_report(report, rejected, folder)

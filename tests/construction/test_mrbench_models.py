@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from benchmarks.taxonomy import default_taxonomy
 from construction.mrbench.draft import STAGES, MrbenchSettings, draft_mrbench
 from construction.mrbench.frames import frame_source
-from construction.mrbench.prompts import prompt
 from construction.mrbench.verify import Alignment, KeyPoint, alignment_scores
 from construction.report import flags
 from construction.stages import Stages
@@ -296,18 +295,6 @@ def test_frames_are_drawn_once_and_reckoned_without_drawing(tmp_path):
     assert abs(len(at_five) - len(reckoned)) <= 1
     assert len(at_five) == pytest.approx(shown.clip.duration * 5, abs=1)
     assert frame_source(load, tmp_path, reckon=True)(shown.clip) == at_five
-
-
-def test_prompts_name_what_they_are_given():
-    for name, variables in {
-        "score": ("caption",),
-        "classify": ("caption", "categories"),
-        "verify": ("caption", "frames", "fps"),
-        "rewrite": ("caption", "rationale", "frames", "fps"),
-    }.items():
-        assert prompt(name, variables).rule == f"mrbench.{name}/1"
-        with pytest.raises(InputError, match="unknown variable"):
-            prompt(name, variables[:-1])
 
 
 def test_the_command_reads_models_from_the_workspace(tmp_path):

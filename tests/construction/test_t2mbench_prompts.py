@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.t2mbench import CATEGORIES, MotionPrompt
+from construction.prompt_files import PromptFiles
 from construction.report import flags
 from construction.sampling import same_text
 from construction.stages import Stages
@@ -21,7 +22,7 @@ from construction.t2mbench.prompts import draft_prompts
 from construction.t2mbench.refinement import refinement_fault
 from construction.t2mbench.run import Plan, categories_of, draft_t2mbench
 from construction.t2mbench.seeds import Seed, builtin_seeds, read_seeds
-from construction.t2mbench.wording import ABOUT, VARIABLES, stage_prompt
+from construction.t2mbench.wording import ABOUT
 from corpus.problems import InputError
 from llm.cache import ResponseCache
 from tests.llm.server import FakeEndpoint, completion, failure, user_text
@@ -356,10 +357,5 @@ def test_a_prompt_file_with_an_unknown_variable_is_refused_before_anything_is_as
     with FakeEndpoint(Writer()) as server:
         models = {s: model(server.url) for s in ("expand", "refine")}
         with pytest.raises(InputError, match="unknown variable: .'mood'"):
-            draft_prompts(DANCE, 0, Stages(models), prompts=tmp_path)
+            draft_prompts(DANCE, 0, Stages(models, prompts=PromptFiles(tmp_path)))
         assert server.got == []
-
-
-def test_our_prompt_files_take_the_variables_they_are_given():
-    for stage, names in VARIABLES.items():
-        assert stage_prompt(stage).variables == set(names)
