@@ -58,12 +58,12 @@ def sit(site: Site, seat: Seat, seed: int, stop: threading.Event) -> None:
             browser = launch_browser(playwright)
             page = browser.new_page(viewport={"width": 1366, "height": 650})
             expert = seat.expert = Expert(page, seed)
-            page.goto(site.link(seat.name))
+            come_in(site.link(seat.name), expert, stop)
             while not stop.is_set():
                 try:
                     label(site, seat, expert, stop)
                 except Error:
-                    come_back(site, expert, stop)
+                    come_in(site.url, expert, stop)
             browser.close()
     except Exception as error:
         seat.failure = f"{type(error).__name__}: {error}"
@@ -97,7 +97,7 @@ def reload_and_compare(site: Site, seat: Seat, expert: Expert, stop: threading.E
     """Reload once all is saved; the page must come back as it was."""
     expert.saved()
     before = expert.shown()
-    come_back(site, expert, stop)
+    come_in(site.url, expert, stop)
     after = expert.shown()
     if after == before:
         seat.returned += 1
@@ -105,15 +105,15 @@ def reload_and_compare(site: Site, seat: Seat, expert: Expert, stop: threading.E
         seat.strayed.append(f"before {before}, after {after}")
 
 
-def come_back(site: Site, expert: Expert, stop: threading.Event) -> None:
-    """Open the page again until it is there."""
+def come_in(address: str, expert: Expert, stop: threading.Event) -> None:
+    """Open the page, again and again, until it is there."""
     from playwright.sync_api import Error
 
     for _ in range(60):
         if stop.is_set():
             return
         try:
-            expert.page.goto(site.url)
+            expert.page.goto(address)
             expert.page.locator(READY).wait_for()
             return
         except Error:

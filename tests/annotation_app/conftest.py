@@ -87,7 +87,7 @@ def pytest_runtest_makereport(item, call):
     """Say with a failure what stood on the pages; a browser leaves nothing else behind."""
     report = yield
     opened = item.funcargs.get("new_page")
-    if report.when == "call" and report.failed and opened is not None:
+    if report.failed and opened is not None:
         for page in (page for context in opened.contexts for page in context.pages):
             try:
                 shown = page.locator("body").aria_snapshot(timeout=5000)

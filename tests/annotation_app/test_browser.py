@@ -16,7 +16,9 @@ from audit.studies import add_member, progress
 from exports.verify import verify_release
 from motionjury.cli import cli
 from motionjury.workspace import Workspace, init_workspace
+from perf.long_study import READY
 from store.tables import LabelRow, MemberRow
+from tests.annotation_app.pressing import press
 from tests.annotation_app.site import FRAMES, HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -51,7 +53,7 @@ def sign_in(page, site, name: str) -> None:
 
 
 def desk(page, count: str) -> None:
-    page.locator(".mj[aria-busy=false] .count", has_text=count).wait_for()
+    page.locator(READY, has_text=count).wait_for()
 
 
 def read_guidelines(page) -> None:
@@ -143,8 +145,10 @@ def walk(page, site, name: str) -> tuple[dict[str, dict[str, str]], list[str]]:
         page.keyboard.press("Enter")
         page.keyboard.press("s")
     page.get_by_role("heading", name="All done. Thank you!").wait_for()
-    page.get_by_role("button", name="Change my last answer").click()
-    desk(page, "Changing your last answer")
+    press(
+        page.get_by_role("button", name="Change my last answer"),
+        page.locator(READY, has_text="Changing your last answer"),
+    )
     page.keyboard.press("b")
     page.get_by_role("heading", name="All done. Thank you!").wait_for()
     return clicked, first

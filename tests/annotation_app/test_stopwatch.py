@@ -10,6 +10,7 @@ import pytest
 import annotation_app
 from audit.labelling import my_labels
 from perf.long_study import READY, STUDY, Expert, build
+from tests.annotation_app.pressing import press
 from tests.annotation_app.site import start
 
 pytestmark = pytest.mark.browser
@@ -59,26 +60,11 @@ def test_stored_seconds_are_those_the_page_was_seen(served, new_page):
     page.reload()
     page.locator(READY).wait_for()
     look(200)
-    submit(page)
+    press(page.locator(".submit"), page.locator(READY, has_text="Item 2 of 2"))
     with served.workspace.db.read() as session:
         (label,) = my_labels(session, served.studies[STUDY], served.people["E1"])
     # Beside the steps, the page's clock runs on as time does.
     assert seen <= label.activity["seconds"] <= seen + time.monotonic() - began
-
-
-def submit(page):
-    from playwright.sync_api import TimeoutError as NotYet
-
-    following = page.locator(READY, has_text="Item 2 of 2")
-    for _ in range(5):
-        # A press while the page is still being put together after a reload does not count.
-        page.locator(".submit").click()
-        try:
-            following.wait_for(timeout=9_000)
-        except NotYet:
-            continue
-        return
-    pytest.fail("the answer was not taken: " + page.locator(".mj").inner_text())
 
 
 def test_a_pause_is_not_counted_and_a_second_start_not_twice(new_page):

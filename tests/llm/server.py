@@ -113,15 +113,17 @@ class FakeEndpoint:
                 with open(self._log, "a", encoding="utf-8") as log:
                     log.write(json.dumps(body["messages"]) + "\n")
         try:
-            self._send(handler, self._script(body, number))
+            answer = self._script(body, number)
+            time.sleep(answer.delay)
         finally:
+            # Before the answer goes out: the next question may come as soon as it is there.
             with self._lock:
                 self._now -= 1
+        self._send(handler, answer)
 
     def _send(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
         raw = answer.body
         raw = raw if isinstance(raw, bytes) else json.dumps(raw).encode()
-        time.sleep(answer.delay)
         handler.send_response(answer.status)
         for name, value in {"content-type": "application/json", **answer.headers}.items():
             handler.send_header(name, value)

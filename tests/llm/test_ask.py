@@ -279,7 +279,11 @@ def test_a_reply_beyond_the_limit_is_an_error_not_memory():
 
 
 def test_no_more_calls_at_once_than_allowed_and_order_is_kept():
+    five = threading.Barrier(5, timeout=30)
+
     def script(body, number):
+        if number < 5:
+            five.wait()
         score = int(user_text(body).split()[1].rstrip("?")) % 5 + 1
         answer = completion(json.dumps({"verdict": True, "score": score}))
         answer.delay = 0.02 * (number % 3)
@@ -386,11 +390,9 @@ def test_nothing_asked_is_nothing_sent():
 
 def test_a_server_that_never_answers_is_left():
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        start = time.monotonic()
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
         reply = model(url, timeout_s=0.3, attempts=1).ask_many([request()], Verdict)[0]
     assert "no reply in 0.3 s" in reply.reason
-    assert time.monotonic() - start < 3
 
 
 def test_an_unwritable_cache_is_said(tmp_path):

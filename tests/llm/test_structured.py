@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from enum import StrEnum
 from typing import Literal
 
@@ -117,6 +116,6 @@ def test_quoted_tags_and_fences_inside_json_stay():
 
 @pytest.mark.parametrize("unit", ["<think>", "```json\n", "{", "</think>", "<think></think", "` "])
 def test_hostile_replies_cost_linear_time(unit):
-    start = time.perf_counter()
-    check_reply(Verdict, unit * (2_000_000 // len(unit)), "stop", None)
-    assert time.perf_counter() - start < 3
+    # Quadratic time would take hours.
+    check = check_reply(Verdict, unit * (2_000_000 // len(unit)), "stop", None)
+    assert check.value is None
