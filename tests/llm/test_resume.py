@@ -27,7 +27,8 @@ from pathlib import Path
 from llm.cache import ResponseCache
 from tests.llm.world import Verdict, model, request
 asking = model(sys.argv[1], ResponseCache(Path(sys.argv[2])), concurrency=3)
-asking.ask_many([request(i) for i in range(300)], Verdict, lambda event: print(event.id, flush=True))
+questions = [request(i) for i in range(300)]
+asking.ask_many(questions, Verdict, lambda event: print(event.id, flush=True))
 """
 
 
