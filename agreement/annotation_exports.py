@@ -12,6 +12,22 @@ NOT_CHOSEN = ("", "0", "false", "False", "None", "null")
 """How Potato writes that a label was not chosen."""
 
 
+def json_fault(error: ValueError | RecursionError) -> str:
+    """Say what is wrong with a text that ``json`` does not read.
+
+    Args:
+        error: What it raised.
+
+    Returns:
+        A few words.
+    """
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return str(error)
+    return "a number of too many digits"
+
+
 def label_studio_rows(path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Read a JSON export of Label Studio.
 
@@ -29,8 +45,8 @@ def label_studio_rows(path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]
     """
     try:
         tasks = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"expected JSON: {error}", file=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"expected JSON: {json_fault(error)}", file=str(path)) from error
     if not isinstance(tasks, list):
         raise InputError("expected a list of Label Studio tasks", file=str(path))
     rows: list[dict[str, Any]] = []

@@ -40,6 +40,8 @@ class Encoder:
         seen: dict[str, int] = {}
         index = np.empty(len(column), dtype=np.int64)
         for row, raw in enumerate(column):
+            if isinstance(raw, list | tuple | dict | set):
+                raise self.error(f"{what} {raw!r} holds several values, expected one", row)
             name = identity(raw)
             if not name:
                 raise self.error(f"the {what} is empty", row)

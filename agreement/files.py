@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agreement.annotation_exports import label_studio_rows, potato_rows
+from agreement.annotation_exports import json_fault, label_studio_rows, potato_rows
+from corpus.parquet import parquet_columns
 from corpus.problems import InputError
 
 
@@ -158,8 +159,8 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
                     continue
                 try:
                     row = json.loads(line)
-                except (json.JSONDecodeError, RecursionError) as error:
-                    what = getattr(error, "msg", "nested too deeply")
+                except (ValueError, RecursionError) as error:
+                    what = json_fault(error)
                     raise InputError(
                         f"expected JSON: {what}", file=str(path), place=f"line {number}"
                     ) from error
@@ -176,11 +177,4 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _read_parquet(path: Path) -> Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        read = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"expected Parquet: {error}", file=str(path)) from error
-    return Table({name: read.column(name).to_pylist() for name in read.column_names}, str(path), 1)
+    return Table(parquet_columns(path), str(path), 1)

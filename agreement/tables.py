@@ -10,6 +10,9 @@ from agreement.files import Table
 from agreement.ratings import RatingRecord, Ratings, from_columns, from_records, natural_key
 from corpus.problems import InputError
 
+ROWS_OF_AN_ID = 10
+"""Rows from which on a column that holds no value twice is taken for an id, not for ratings."""
+
 
 def ratings_from_table(
     table: Table,
@@ -76,6 +79,8 @@ def ratings_from_table(
     items = per_row(item)
     if wide:
         _refuse_repeated_items(table, item)
+        if not rater_columns:
+            _refuse_id_columns(table, order or [], level)
     axis, note = _axis(name or label or "label", level, categories, labels, table.file)
     ratings = from_columns(
         axis,
@@ -92,7 +97,9 @@ def ratings_from_table(
     guessed = None
     if wide and not rater_columns:
         guessed = f"every other column is taken as a rater: {', '.join(ratings.raters)}"
-    for text in filter(None, (*table.notes, guessed, note)):
+    alike = _alike(ratings.raters)
+    doubt = f"raters {alike[0]!r} and {alike[1]!r} count as two" if alike else None
+    for text in filter(None, (*table.notes, guessed, note, doubt)):
         ratings = ratings.with_note(text)
     return ratings
 
@@ -172,6 +179,25 @@ def _refuse_repeated_items(table: Table, item: str) -> None:
                 place=f"row {row + table.first_row}",
             )
         seen[name] = row
+
+
+def _refuse_id_columns(table: Table, columns: Sequence[str], level: str) -> None:
+    """Refuse a column of a wide table that nobody named as a rater and that names the rows."""
+    if table.n_rows < ROWS_OF_AN_ID:
+        return
+    for column in columns:
+        texts = [canonical(raw) for raw in table.column(column)]
+        numbers = [as_number(text) for text in texts]
+        counts = numbers[0] is not None and numbers == [
+            numbers[0] + row for row in range(len(numbers))
+        ]
+        once = level in ("nominal", "ordinal") and len(set(texts)) == len(texts)
+        if counts or once:
+            raise InputError(
+                f"column {column!r} holds {len(texts)} different values in as many rows: it looks "
+                "like an id, expected ratings; name the raters' columns with --rater",
+                file=table.file,
+            )
 
 
 def _axis(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def read_embeddings(path: Path, name: str) -> tuple[NDArray[Any], tuple[str, ...
         The array, mapped from the file where possible, and the ids where the file has them.
 
     Raises:
-        InputError: Another kind of file, another shape, or pickled objects.
+        InputError: Another kind of file, another shape, an id twice, or pickled objects.
     """
     ending = path.suffix.lower()
     ids: tuple[str, ...] | None = None
@@ -111,6 +111,7 @@ def read_embeddings(path: Path, name: str) -> tuple[NDArray[Any], tuple[str, ...
                         file=str(path),
                     )
                 ids = tuple(map(str, named.tolist()))
+                refuse_repeats(ids, "ids", str(path))
     elif ending == ".npy":
         if not path.is_file():
             raise InputError("no such file", file=str(path))
@@ -125,6 +126,20 @@ def read_embeddings(path: Path, name: str) -> tuple[NDArray[Any], tuple[str, ...
     if array.dtype.kind not in "fiu":
         raise InputError(f"{name}: expected numbers, got {array.dtype}", file=str(path))
     return array, ids
+
+
+def refuse_repeats(ids: Sequence[str], name: str, file: str) -> None:
+    """Refuse an id that stands twice.
+
+    Raises:
+        InputError: There is one; both positions are named, from 0.
+    """
+    seen: dict[str, int] = {}
+    for place, entry in enumerate(ids):
+        if (first := seen.setdefault(entry, place)) != place:
+            raise InputError(
+                f"{name}: {entry!r} stands twice, at {first} and {place} (from 0)", file=file
+            )
 
 
 def _header(stream: Any, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.parquet import parquet_columns
 from corpus.problems import InputError
 
 SAY_DIRECTION = "unknown direction: say --higher-is-better or --lower-is-better"
 DIRECTION_COLUMN = "higher_is_better"
 LARGEST = 1e150
 """Scores beyond this are refused: sums and differences of them have to stay finite."""
+EXACT = 2**53
+"""Whole numbers up to this are exact as floats."""
+_WHOLE = re.compile(r"[+-]?\d+", re.A)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.A | re.I)
 _TRUE, _FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
 
@@ -47,52 +51,66 @@ class ScoreTable:
         """
         return f"{self.row_word} {self.first_row + row}"
 
-    def text(self, name: str) -> list[str]:
+    def text(self, name: str, rows: Sequence[int] | None = None) -> list[str]:
         """Return a column whose cells must not be empty.
+
+        Args:
+            name: The column.
+            rows: Rows that are wanted, the only ones that are looked at; None for all.
 
         Raises:
             InputError: No such column, or an empty cell.
         """
         if name not in self.columns:
             known = ", ".join(map(repr, self.columns))
-            raise InputError(f"no column {name!r}, expected it beside {known}", file=self.file)
-        values = self.columns[name]
-        for row, value in enumerate(values):
-            if not value:
+            raise InputError(
+                f"no column {name!r} of texts or numbers, expected it beside {known}",
+                file=self.file,
+            )
+        column = self.columns[name]
+        wanted = range(len(column)) if rows is None else rows
+        for row in wanted:
+            if not column[row]:
                 raise InputError(f"{name} is empty", file=self.file, place=self.place(row))
-        return values
+        return [column[row] for row in wanted]
 
     def optional(self, name: str) -> list[str] | None:
         """Return a column as ``text`` does; None where the file has none of that name."""
         return self.text(name) if name in self.columns else None
 
-    def numbers(self, name: str) -> NDArray[np.float64]:
+    def numbers(self, name: str, rows: Sequence[int] | None = None) -> NDArray[np.float64]:
         """Return a column of finite numbers.
 
+        Args:
+            name: The column.
+            rows: As in ``text``.
+
         Raises:
-            InputError: No such column, or a cell that is empty, no number, NaN, infinite or huge.
+            InputError: No such column, or a cell that is empty, no number, NaN, infinite, huge, or
+                a whole number that a float would round.
         """
-        values = self.text(name)
+        values = self.text(name, rows)
+        places = range(self.n_rows) if rows is None else rows
         found = np.empty(len(values))
-        for row, value in enumerate(values):
+        for at, (row, value) in enumerate(zip(places, values, strict=True)):
             # float() also takes 1_0 and digits of other scripts, which nobody means as a score.
             if not _NUMBER.fullmatch(value):
-                raise InputError(
-                    f"{name}: expected a number, got {value[:40]!r}",
-                    file=self.file,
-                    place=self.place(row),
-                )
-            found[row] = float(value)
+                raise self._refused(name, "a number", repr(value[:40]), row)
+            found[at] = float(value)
+            if abs(found[at]) >= EXACT and _WHOLE.fullmatch(value):
+                wanted = f"a whole number below {EXACT:,} (larger ones round)"
+                raise self._refused(name, wanted, value[:40], row)
         bad = np.flatnonzero(~(np.abs(found) <= LARGEST))
         if len(bad):
             more = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
             wanted = "a finite number" if not np.isfinite(found[bad[0]]) else "a number up to 1e150"
-            raise InputError(
-                f"{name}: expected {wanted}, got {values[bad[0]][:40]}{more}",
-                file=self.file,
-                place=self.place(int(bad[0])),
-            )
+            raise self._refused(name, wanted, values[bad[0]][:40] + more, places[bad[0]])
         return found
+
+    def _refused(self, name: str, wanted: str, got: str, row: int) -> InputError:
+        return InputError(
+            f"{name}: expected {wanted}, got {got}", file=self.file, place=self.place(row)
+        )
 
     def refuse_repeats(self, names: Sequence[str]) -> None:
         """Refuse two rows with the same values in the given columns.
@@ -218,15 +236,13 @@ def _separated(path: Path) -> dict[str, list[str]]:
 
 
 def _parquet(path: Path) -> dict[str, list[str]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        read = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"expected Parquet: {error}", file=str(path)) from error
-    return {name: [_word(v) for v in read.column(name).to_pylist()] for name in read.column_names}
+    return {
+        name: [_word(value) for value in values]
+        for name, values in parquet_columns(path).items()
+        if not any(isinstance(value, list | dict | bytes) for value in values)
+    }
 
 
 def _word(value: Any) -> str:
-    return "" if value is None else str(value).strip()
+    # NaN is how pandas writes that a cell is empty.
+    return "" if value is None or value != value else str(value).strip()

@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.problems import InputError
-from evaluators.score_arrays import member, open_archive
-from evaluators.score_tables import ScoreTable, direction, read_score_table
+from evaluators.score_arrays import member, open_archive, refuse_repeats
+from evaluators.score_tables import EXACT, ScoreTable, direction, read_score_table
 
 IntArray = NDArray[np.int64]
 BLOCK = 512
-_EXACT = 2**53
-"""Whole numbers up to this are exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +141,8 @@ def read_labels(
         text_motion = own_motions(words, ids[1], file)
     else:
         text_motion = same_position(texts, motions, file)
+        if not {"text_ids.npy", "motion_ids.npy"} - set(archive.namelist()):
+            refuse_other_order(*ids, file)
     return Labels(
         *ids,
         text_motion,
@@ -187,6 +187,25 @@ def same_position(texts: int, motions: int, file: str) -> IntArray:
     return np.arange(texts, dtype=np.int64)
 
 
+def refuse_other_order(text_ids: Sequence[str], motion_ids: Sequence[str], file: str) -> None:
+    """Refuse to pair by position where every text is named after a motion, but not after its own.
+
+    Raises:
+        InputError: A text ``ID`` or ``ID#n`` stands beside another motion; the first is named.
+    """
+    known = set(motion_ids)
+    named = [text if text in known else text.rsplit("#", 1)[0] for text in text_ids]
+    if not known.issuperset(named):
+        return
+    for place, (own, beside) in enumerate(zip(named, motion_ids, strict=True)):
+        if own != beside:
+            raise InputError(
+                f"text {text_ids[place]!r} stands beside motion {beside!r} (place {place}, from "
+                "0): bring both into one order, or give text_motion, the motion id of each text",
+                file=file,
+            )
+
+
 def needed(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """Return an array that must be there.
 
@@ -211,20 +230,6 @@ def _words(array: NDArray[Any], name: str, count: int, file: str) -> tuple[str, 
         except UnicodeDecodeError as error:
             raise InputError(f"{name}: expected UTF-8: {error.reason}", file=file) from error
     return tuple(map(str, array.tolist()))
-
-
-def refuse_repeats(ids: Sequence[str], name: str, file: str) -> None:
-    """Refuse an id that stands twice.
-
-    Raises:
-        InputError: There is one; both positions are named, from 0.
-    """
-    seen: dict[str, int] = {}
-    for place, entry in enumerate(ids):
-        if (first := seen.setdefault(entry, place)) != place:
-            raise InputError(
-                f"{name}: {entry!r} stands twice, at {first} and {place} (from 0)", file=file
-            )
 
 
 def own_motions(owners: Sequence[str], motion_ids: Sequence[str], file: str) -> IntArray:
@@ -285,9 +290,9 @@ def _refuse_huge(scores: NDArray[Any], file: str) -> None:
         return
     for start in range(0, len(scores), BLOCK):
         block = np.asarray(scores[start : start + BLOCK])
-        if block.max() > _EXACT or block.min() < -_EXACT:
+        if block.max() > EXACT or block.min() < -EXACT:
             raise InputError(
-                f"scores: whole numbers beyond {_EXACT:,} cannot be told apart exactly", file=file
+                f"scores: whole numbers beyond {EXACT:,} cannot be told apart exactly", file=file
             )
 
 

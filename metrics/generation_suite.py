@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,8 @@ def evaluate(
     if spread_reference is not None:
         spread = _checked(spread_reference, "reference embeddings for Diversity", (2,))
         cells[REFERENCE_DIVERSITY] = _reference_diversity(spread, options)
-    cells["MultiModality"] = _multimodality(repeats, options)
+    encoders = (motion,) if fid_motion is None else (motion, fid_motion)
+    cells["MultiModality"] = _multimodality(repeats, encoders, options)
     if first is not None and isinstance(cells["FID"].value, float):
         notes += _rank_notes(motion if fid_motion is None else fid_motion, reference)
     n = motion.shape[-2]
@@ -275,10 +277,18 @@ def _reference_diversity(reference: NDArray[Any], options: Settings) -> Cell:
     )
 
 
-def _multimodality(repeats: NDArray[Any] | None, options: Settings) -> Cell:
+def _multimodality(
+    repeats: NDArray[Any] | None, encoders: Sequence[NDArray[Any]], options: Settings
+) -> Cell:
     if repeats is None:
         return cell(None, NO_REPEATS)
     repeats = _checked(repeats, "repeated generations", (3,))
+    widths = [motion.shape[-1] for motion in encoders]
+    if repeats.shape[2] not in widths:
+        raise InputError(
+            f"unequal widths: repeated generations have {repeats.shape[2]} numbers, motion "
+            f"embeddings {' or '.join(map(str, widths))}; both must come from one evaluator"
+        )
     if repeats.shape[1] <= options.multimodality_pairs:
         return cell(
             None,

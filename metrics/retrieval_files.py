@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from corpus.problems import InputError
 from evaluators.score_arrays import member, open_archive, read_embeddings
-from evaluators.scores import Labels, needed, read_labels, read_score_matrix, same_position
+from evaluators.scores import (
+    Labels,
+    needed,
+    read_labels,
+    read_score_matrix,
+    refuse_other_order,
+    same_position,
+)
 from metrics.retrieval import Pool
 from metrics.retrieval_relevance import similar_sentences, similar_texts
 from metrics.retrieval_scores import EmbeddingScores, MatrixScores, Similarity, embedding_scores
@@ -102,17 +109,16 @@ def read_embedding_pool(
     motion_array, motion_ids = read_embeddings(motion, "motion embeddings")
     scores = _embedded(text_array, motion_array, similarity, device, f"{text.name}, {motion.name}")
     texts, motions = scores.shape
+    both_named = text_ids is not None and motion_ids is not None
     motion_ids = motion_ids or tuple(map(str, range(motions)))
     text_ids = text_ids or tuple(map(str, range(texts)))
-    for ids, file in ((text_ids, text), (motion_ids, motion)):
-        if len(set(ids)) < len(ids):
-            twice = next(name for name in ids if ids.count(name) > 1)
-            raise InputError(f"ids: {twice!r} stands twice", file=str(file))
     if text.suffix.lower() != ".npz":
         labels = Labels(text_ids, motion_ids, same_position(texts, motions, str(text)))
         return _pool(scores, labels, threshold, None, None, str(text))
     with open_archive(text) as archive:
         found = read_labels(text, archive, texts, motions, ids=(text_ids, motion_ids))
+        if both_named and "text_motion.npy" not in archive.namelist():
+            refuse_other_order(text_ids, motion_ids, str(text))
         return _pool(
             scores,
             found,

@@ -273,8 +273,7 @@ def embedding_scores(
     same = _repeats(text), _repeats(motion)
     if similarity == "euclidean":
         text, motion = _halved(text, one_last=True), _halved(motion, one_last=False)
-    if device not in ("auto", "numpy"):
-        _refuse_absent(device)
+    refuse_absent(device)
     if device == "auto":
         device = _gpu() if len(text) * len(motion) >= WORTH_A_GPU else "numpy"
     return EmbeddingScores(text, motion, *same, device)
@@ -339,7 +338,17 @@ def _first_of(keys: NDArray[Any]) -> Ints:
     return firsts
 
 
-def _refuse_absent(device: str) -> None:
+def refuse_absent(device: str) -> None:
+    """Refuse a device that this machine has not.
+
+    Args:
+        device: As in ``embedding_scores``.
+
+    Raises:
+        InputError: Torch cannot use it; its reason is told.
+    """
+    if device in ("auto", "numpy"):
+        return
     import torch
 
     try:

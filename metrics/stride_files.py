@@ -213,15 +213,7 @@ def _grids(
     for row, item in enumerate(table.text("item_id")):
         rows.setdefault(order[item], row)
     picked = [rows[k] for k in mirror]
-    columns = []
-    for name in GRID[2:]:
-        part = ScoreTable(
-            {name: [table.columns[name][row] for row in picked]},
-            table.file,
-            "mirror item",
-            1,
-        )
-        columns.append(sign * part.numbers(name))
+    columns = [sign * table.numbers(name, picked) for name in GRID[2:]]
     used = [key for k in mirror if (key := keys[k]) is not None]
     return Grids(
         item_ids=tuple(key.item_id for key in used),

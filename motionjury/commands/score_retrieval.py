@@ -138,7 +138,7 @@ def retrieval_command(
     from metrics.retrieval_ranks import TIES
     from metrics.retrieval_relevance import POSITIVES
     from metrics.retrieval_report import retrieval_result
-    from metrics.retrieval_scores import SIMILARITIES
+    from metrics.retrieval_scores import SIMILARITIES, refuse_absent
     from motionjury import __version__
     from motionjury.choices import one_of
     from motionjury.commands.score_print import print_result
@@ -147,6 +147,7 @@ def retrieval_command(
     relevant = None if positives is None else one_of(positives, POSITIVES, "--positives")
     tie_rule = one_of(ties, TIES, "--ties")
     compared = one_of(similarity, SIMILARITIES, "--similarity")
+    refuse_absent(device)
     used = relevant or found.positives
     if not 0 < threshold <= 1:
         raise InputError(f"--threshold: expected a number above 0, at most 1, got {threshold}")

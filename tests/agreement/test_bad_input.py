@@ -332,6 +332,43 @@ def test_columns_of_a_wide_table(tmp_path):
     assert "'item' is also the item" in wide("--rater", "a,item")
 
 
+@pytest.mark.parametrize(
+    ("name", "level"), [("{}", "nominal"), ("{}", "interval"), ("clip{:03}", "nominal")]
+)
+def test_an_id_beside_the_raters_of_a_wide_table(tmp_path, name, level):
+    rows = [("clip", "id", "a", "b"), *((f"c{k}", name.format(k), k % 3, k % 2) for k in range(12))]
+    path = write(tmp_path / "w.csv", rows)
+    words = ["table", str(path), "--wide", "--item", "clip", "--json", "--resamples", "20"]
+    refused = CliRunner().invoke(app, [*words, "--level", level]).exception
+    assert isinstance(refused, InputError)
+    assert "column 'id' holds 12 different values in as many rows: it looks like an id" in str(
+        refused
+    )
+    named = CliRunner().invoke(app, [*words, "--level", level, "--rater", "a,b"])
+    assert json.loads(named.stdout)["n_raters"] == 2
+
+
+def test_raters_that_differ_in_case_only_are_named(tmp_path):
+    rows = [row if row != ("b", "r2", "3") else ("b", "R2", "3") for row in GOOD]
+    assert "raters 'R2' and 'r2' count as two" in run(write(tmp_path / "r.csv", rows))["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"item": ["a"], "rater": "r", "label": 1}', "row 1: item ['a'] holds several values"),
+        ('{"item": "a", "rater": {"id": 1}, "label": 1}', "row 1: rater {'id': 1} holds several"),
+        (f'{{"item": "a", "rater": "r", "label": {"9" * 5000}}}', "a number of too many digits"),
+    ],
+)
+def test_lines_of_json_that_hold_no_plain_values(tmp_path, line, message):
+    path = tmp_path / "r.jsonl"
+    path.write_text(line, encoding="utf-8")
+    assert message in run(path)
+    path.with_suffix(".json").write_text(f"[{line}]", encoding="utf-8")
+    assert "json" in run(path.with_suffix(".json"))
+
+
 def test_a_hundred_thousand_items_of_continuous_scores():
     rng = np.random.default_rng(0)
     n = 100_000

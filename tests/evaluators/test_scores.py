@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from corpus.problems import InputError
@@ -91,6 +92,14 @@ def test_texts_belong_to_motions_of_the_same_position_unless_said(tmp_path: Path
             "text_motion: 'c' of text 1 (from 0) is not among",
         ),
         ({"text_motion": None}, "3 texts and 2 motions need text_motion"),
+        (
+            {
+                "scores": np.eye(2),
+                "text_ids": np.array(["b#0", "a"]),
+                "text_motion": None,
+            },
+            "text 'b#0' stands beside motion 'a' (place 0, from 0): bring both into one order",
+        ),
         ({"higher_is_better": None}, "say --higher-is-better or --lower-is-better"),
         ({"captions": np.array(["x"])}, "captions: expected 3 texts"),
     ],
@@ -101,6 +110,43 @@ def test_a_bad_matrix_is_refused(changed: dict[str, Any], message: str, tmp_path
         read_score_matrix(path)
     assert message in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+@pytest.mark.parametrize("number", ["9007199254740993", "-9223372036854775807", "9" * 5000])
+def test_whole_numbers_that_would_tie_though_they_differ_are_refused(
+    number: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"line 2: score: expected a (whole|finite) number"):
+        read_score_matrix(table(tmp_path, ROWS.replace("a#0,a,0,", f"a#0,a,{number},")), True)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("text_id", [["a#0"]], "no column 'text_id' of texts or numbers"),
+        ("motion_id", [b"a"], "no column 'motion_id' of texts or numbers"),
+        ("text_id", [float("nan")], "row 1: text_id is empty"),
+        ("score", [2**62], "row 1: score: expected a whole number below"),
+    ],
+)
+def test_columns_of_parquet_that_are_no_texts_or_numbers(
+    column: str, values: list[Any], message: str, tmp_path: Path
+) -> None:
+    columns = {"text_id": ["a"], "motion_id": ["a"], "score": [1.0], "vector": [[1.0, 2.0]]}
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame(columns).to_parquet(path)
+    assert read_score_matrix(path, True).labels.text_ids == ("a",)
+    pd.DataFrame({**columns, column: values}).to_parquet(path)
+    with pytest.raises(InputError) as refused:
+        read_score_matrix(path, True)
+    assert message in str(refused.value)
+
+
+def test_an_id_of_an_embedding_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "motion.npz"
+    np.savez(path, embeddings=np.eye(2), ids=np.array(["a", "a"]))
+    with pytest.raises(InputError, match="ids: 'a' stands twice, at 0 and 1"):
+        read_embeddings(path, "motion embeddings")
 
 
 def test_option_and_file_may_not_contradict_each_other(tmp_path: Path) -> None:

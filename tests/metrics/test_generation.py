@@ -223,6 +223,14 @@ def test_a_reference_of_another_width_is_refused() -> None:
         evaluate(some(40), some(40), reference=some(40, 9))
 
 
+def test_repeated_generations_of_another_evaluator_are_refused() -> None:
+    repeats = np.random.default_rng(0).standard_normal((5, 12, 9))
+    with pytest.raises(InputError, match="repeated generations have 9 numbers, motion embeddings"):
+        evaluate(some(40), some(40), repeats=repeats)
+    found = evaluate(some(40), some(40), repeats=repeats, fid_motion=some(40, 9))
+    assert isinstance(found.cells["MultiModality"].value, float)
+
+
 def test_embeddings_that_would_overflow_are_refused() -> None:
     with pytest.raises(InputError, match=r"reference embeddings: expected numbers up to 1e\+70"):
         evaluate(some(40), some(40), reference=some(40) * 1e200)

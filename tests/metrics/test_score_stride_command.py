@@ -181,6 +181,11 @@ def test_choices_give_no_gpr(tmp_path):
         ([ROWS[0].replace("temporal_order", "colour")], HEAD, "axis of item 'a': expected one of"),
         (["a,3,1,1,2"], "item_id,s_mc,s_mcp,s_uc,s_ucp", "no column 'corpus'"),
         (["a,h,temporal_order,m,1"], "item_id,corpus,axis,motion_id,s_mc", "no column 's_mcp'"),
+        (
+            [ROWS[0] + ",1,1", "m,h,mirror_reflection,m9,1,0,1,0,nan,1"],
+            HEAD + ",s_mpc,s_mpcp",
+            "line 3: s_mpc: expected a finite number",
+        ),
         ([], HEAD, "s.csv"),
         (["a,b,1"], "text_id,motion_id,score", "score stride RELEASE --scores FILE"),
         (

@@ -134,12 +134,24 @@ def test_retrieval_from_embeddings(tmp_path: Path) -> None:
     assert found["configuration"]["similarity"] == "cosine"
 
 
+def test_embeddings_in_two_orders_are_not_paired_by_position(tmp_path: Path) -> None:
+    for name, ids in (("text", ["b#0", "a#0"]), ("motion", ["a", "b"])):
+        np.savez(tmp_path / f"{name}.npz", embeddings=np.eye(2), ids=np.array(ids))
+    files = ["--text", tmp_path / "text.npz", "--motion", tmp_path / "motion.npz"]
+    with pytest.raises(InputError, match="text 'b#0' stands beside motion 'a'"):
+        run("score", "retrieval", *files)
+    owners = {"text_motion": np.array(["b", "a"]), "ids": np.array(["b#0", "a#0"])}
+    np.savez(tmp_path / "text.npz", embeddings=np.eye(2)[::-1], **owners)
+    assert as_json("score", "retrieval", *files)["text_to_motion"]["R@1"] == 100
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--protocol", "tmr"], "--protocol: expected one of full, tmr-all"),
         (["--ties", "random"], "--ties: expected one of average, optimistic, pessimistic"),
         (["--positives", "all"], "--positives: expected one of own"),
+        (["--device", "tpu"], "device 'tpu' cannot be used"),
         (["--lower-is-better"], "the file says higher is better, the option says lower"),
         (["--protocol", "tmr-threshold"], "needs text_similarity"),
         (["--protocol", "tmr-nsim"], "--subset"),
