@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from audit.lifecycle import clip_video
 from audit.ratings import counted_labels, study_ratings
 from audit.records import get_study
 from audit.shown import shown_of
+from audit.stimuli import clip_video
 from store.clips import get_media
 from store.items import get_item
 

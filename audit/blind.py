@@ -8,7 +8,6 @@ from string import ascii_uppercase
 from sqlalchemy.orm import Session
 
 from audit.access import grant_media, shown_in_3d
-from audit.lifecycle import clip_video
 from audit.people import AccessError, require
 from audit.protocol import Option, Protocol, Question
 from audit.protocols.registry import PROTOCOLS
@@ -20,6 +19,7 @@ from audit.records import (
     item_record,
 )
 from audit.shown import Shown, shown_of
+from audit.stimuli import clip_video
 from benchmarks.items import Frozen
 from store.clips import get_media
 from store.tables import AssignmentRow, MemberRow, StudyItemRow

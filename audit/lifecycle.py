@@ -15,24 +15,20 @@ from audit.protocol import Protocol
 from audit.protocols.registry import PROTOCOLS
 from audit.records import (
     Study,
-    StudyConfig,
     StudyError,
     as_study,
     clock,
     draft_study,
     locked_study,
-    study_row,
 )
 from audit.shown import shown_of
+from audit.stimuli import clip_video
 from benchmarks.items import ItemState, content_hash
-from corpus.clips import Clip
-from store.clips import Media, get_clip, get_media, media_for_clip
+from store.clips import get_media
 from store.events import log
 from store.items import set_state
-from store.tables import ClipRow, ItemRow, StudyItemRow, StudyRow
+from store.tables import ItemRow, StudyItemRow, StudyRow
 
-MARKS = ("facing_arrow", "legend")
-"""Settings of a study that its clips are rendered with, named as in ``render``."""
 REVIEWABLE: tuple[ItemState, ...] = ("drafted", "in_review")
 """States of items that a study may judge."""
 
@@ -228,65 +224,6 @@ def group_key(protocol: Protocol, record: Mapping[str, Any]) -> str | None:
     if protocol.group_by is None or protocol.group_by not in record["payload"]:
         return None
     return str(record["payload"][protocol.group_by])
-
-
-def clip_video(
-    session: Session, clip_id: str | None, config: StudyConfig | None = None
-) -> str | None:
-    """Return the key of a clip's video: of its motion as it is now, the one asked for last.
-
-    Args:
-        session: Any session.
-        clip_id: The clip; ``None`` has no video.
-        config: Study whose marks (facing arrow, legend) the video must have; any if ``None``.
-
-    Returns:
-        The key, or ``None`` where no such video was rendered.
-    """
-    clip = None if clip_id is None else session.get(ClipRow, clip_id)
-    if clip is None:
-        return None
-    videos = [
-        media
-        for media in media_for_clip(session, clip.id)
-        if media.file.endswith(".mp4")
-        and media.motion_hash in (None, clip.content_hash)
-        and (config is None or all(_has(media, mark) == getattr(config, mark) for mark in MARKS))
-    ]
-    newest = max(videos, key=lambda media: (media.rendered_at or 0.0, media.key), default=None)
-    return None if newest is None else newest.key
-
-
-def _has(media: Media, mark: str) -> bool:
-    return bool(media.settings.get(mark, False))
-
-
-def missing_clips(session: Session, study_id: str) -> list[Clip]:
-    """Return the clips that a study shows and that have no fitting video yet, ordered by id.
-
-    Args:
-        session: Any session.
-        study_id: Id or name of the study; practice and attention items belong to it.
-
-    Raises:
-        StudyError: There is no such study.
-        InputError: An item names a clip that the workspace does not have.
-    """
-    row = study_row(session, study_id)
-    if not PROTOCOLS[row.protocol].shows_clip:
-        return []
-    config = as_study(row).config
-    query = (
-        select(ItemRow.record)
-        .join(StudyItemRow, StudyItemRow.item_id == ItemRow.id)
-        .where(StudyItemRow.study_id == row.id, StudyItemRow.withdrawn_at.is_(None))
-    )
-    shown = {shown_of(record).clip_id for record in session.scalars(query)}
-    return [
-        get_clip(session, clip_id)
-        for clip_id in sorted(one for one in shown if one is not None)
-        if clip_video(session, clip_id, config) is None
-    ]
 
 
 def _running(session: Session, study_id: str, actor: str | None) -> StudyRow:

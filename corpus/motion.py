@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,19 @@ from corpus.kinematics import slerp
 from corpus.skeletons import SKELETONS, Skeleton
 
 FloatArray = NDArray[np.float32]
+
+
+class SourceBody(BaseModel):
+    """The body that a file's poses were fitted with, where the file names it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: Literal["smpl", "smplh", "smplx"] | None = None
+    """Body model; its shape space gives ``betas`` their meaning. Null where unknown."""
+    gender: Literal["neutral", "male", "female"] | None = None
+    """Which file of the model; null where the source names none."""
+    betas: tuple[float, ...] = ()
+    """Shape coefficients, standard deviations, finite; empty where the source has none."""
 
 
 class Motion(BaseModel):
@@ -35,6 +48,8 @@ class Motion(BaseModel):
     """World position of joint 0 that belongs to ``local_rotations``, (T, 3), metres."""
     source: str = ""
     """Id or file the motion came from."""
+    body: SourceBody | None = None
+    """Body of the source, which positions, rotations and ``content_hash`` do not depend on."""
     assumptions: tuple[str, ...] = ()
     """What the reader assumed about unit, up-axis, fps and joint names."""
 

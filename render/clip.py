@@ -17,7 +17,7 @@ from corpus.motion import Motion
 from corpus.problems import InputError
 
 if TYPE_CHECKING:
-    from render.body import Body
+    from render.actor import Actor
 
 RENDERER_VERSION = 3
 """Raised when the same motion and settings give another picture; part of the stimulus key."""
@@ -47,11 +47,11 @@ class RenderSettings(Frozen):
 
     body: Literal["embedded", "smpl", "smplh", "smplx"] = "embedded"
     """The body that is drawn; all but the embedded one come from ``bodies``."""
-    gender: Literal["neutral", "male", "female"] = "neutral"
-    """Which file of a licensed body."""
+    gender: Literal["neutral", "male", "female"] | None = None
+    """Which file of a licensed body; null for the one the motion names, else neutral."""
     betas: tuple[float, ...] | None = None
-    """Shape of a licensed body, which it then keeps; null stretches the mean shape's bones to the
-    source's."""
+    """Shape of a licensed body, which it then keeps; null for the one the motion names, else the
+    mean shape with its bones stretched to the source's."""
     bodies: Path | None = Field(default=None, exclude=True)
     """Folder with licensed bodies, see ``render.licensed``; a path of this machine, not stored."""
     refine: bool = False
@@ -64,6 +64,13 @@ class RenderSettings(Frozen):
     """The frame's number, from 0, small in a corner."""
     frame_code: bool = False
     """The frame's number as blocks that a test can read, see ``render.marks.draw_code``."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_gender(cls, data: dict[str, object]) -> dict[str, object]:
+        if data.get("body", "embedded") == "embedded" and data.get("gender") is None:
+            return {**data, "gender": "neutral"}
+        return data
 
     @model_validator(mode="after")
     def _shaped(self) -> Self:
@@ -113,13 +120,15 @@ class ClipInfo(Frozen):
 def stimulus_key(motion: Motion, settings: RenderSettings) -> str:
     """Return 32 hex digits that name a clip by content; they tell nothing about it.
 
-    The hash covers motion, settings (``auto`` as the backend it stands for) and renderer version.
+    The hash covers motion, settings (``auto`` as the backend it stands for, gender and betas as
+    they are drawn) and renderer version.
     """
-    fields = settings.model_dump() | {"backend": chosen_backend(settings)}
+    drawn = with_own_shape(settings, motion)
+    fields = drawn.model_dump() | {"backend": chosen_backend(settings)}
     if settings.body != "embedded" and settings.bodies is not None:
         from render.licensed import model_file, model_hash
 
-        file = model_file(settings.bodies, settings.body, settings.gender)
+        file = model_file(settings.bodies, settings.body, drawn.gender or "neutral")
         fields["body"] = f"{settings.body} {model_hash(file)}"
     text = json.dumps([RENDERER_VERSION, motion.content_hash(), fields], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -187,13 +196,10 @@ def fit_error(motion: Motion, settings: RenderSettings) -> dict[str, float]:
     Raises:
         InputError: As ``render_clip``.
     """
-    from render.actor import mesh_actor
-
     if settings.view == "skeleton":
         return {}
     _check(motion)
-    resampled = motion.resampled(settings.fps)
-    return mesh_actor(resampled, body_of(settings), refine=settings.refine).fit_error_mm
+    return _posed(motion.resampled(settings.fps), settings).fit_error_mm
 
 
 def render_poster(
@@ -219,19 +225,45 @@ def render_poster(
     Image.fromarray(frame).save(out)
 
 
-def body_of(settings: RenderSettings) -> Body:
-    """Return the body that settings ask for.
+def with_own_shape(settings: RenderSettings, motion: Motion) -> RenderSettings:
+    """Return settings in which gender and betas are those that a motion is drawn with.
+
+    A licensed body takes what the settings name, else what the motion's source names. Betas of
+    the source hold for its own gender and shape space only, which SMPL and SMPL-H share.
+    """
+    source = motion.body
+    if settings.body == "embedded" or source is None:
+        return settings
+    gender = settings.gender or source.gender or "neutral"
+    spaces = {"smplx" if model == "smplx" else "smpl" for model in (source.model, settings.body)}
+    fits = gender == (source.gender or "neutral") and (source.model is None or len(spaces) == 1)
+    betas = settings.betas
+    if betas is None and source.betas and fits:
+        betas = source.betas
+    return settings.model_copy(update={"gender": gender, "betas": betas})
+
+
+def _posed(resampled: Motion, settings: RenderSettings) -> Actor:
+    """Return the body that settings ask for in a motion at their frame rate.
 
     Raises:
         InputError: A licensed body that is not in its folder, or not readable.
     """
+    from render.actor import mesh_actor
     from render.body import load_body
 
     if settings.body == "embedded" or settings.bodies is None:
-        return load_body()
+        return mesh_actor(resampled, load_body(), refine=settings.refine)
     from render.licensed import load_licensed
 
-    return load_licensed(settings.bodies, settings.body, settings.gender, settings.betas)
+    drawn = with_own_shape(settings, resampled)
+    own = drawn.betas is not None and settings.betas is None
+    body = load_licensed(
+        settings.bodies, settings.body, drawn.gender or "neutral", drawn.betas, cut=own
+    )
+    found = mesh_actor(resampled, body, refine=settings.refine)
+    # The joints of such a source stand on our rest skeleton; what it says of itself is exact.
+    return found._replace(fit_error_mm={}) if own else found
 
 
 def chosen_backend(settings: RenderSettings) -> str:
@@ -265,7 +297,7 @@ class Stage:
         if settings.view == "skeleton":
             self.actor = actor.skeleton_actor(resampled)
         else:
-            self.actor = actor.mesh_actor(resampled, body_of(settings), refine=settings.refine)
+            self.actor = _posed(resampled, settings)
         self.fps = settings.fps
         self.frames = len(self.actor.transforms)
         if settings.facing_arrow:

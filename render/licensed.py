@@ -30,6 +30,8 @@ HAND_BASE = {"smpl": (22, 23), "smplh": (25, 40), "smplx": (28, 43)}
 """Joints that stand for the two hands: SMPL's own, else the base of the middle fingers."""
 _WANTED = ("v_template", "f", "J_regressor", "weights", "shapedirs", "posedirs", "kintree_table")
 _JOINTS = {"smpl": 24, "smplh": 52, "smplx": 55}
+SHAPES = 300
+"""Coefficients of a file with the whole shape space; what follows them moves the face."""
 
 
 def model_file(folder: Path, kind: Kind, gender: Gender) -> Path:
@@ -43,6 +45,18 @@ def model_file(folder: Path, kind: Kind, gender: Gender) -> Path:
     """
     if not folder.is_dir():
         raise InputError("expected a folder with body models, got none", file=str(folder))
+    if (file := _find(folder, kind, gender)) is not None:
+        return file
+    there = [one for one in get_args(Gender) if _find(folder, kind, one) is not None]
+    other = f", or choose {' or '.join(there)} with --gender" if there else ""
+    raise InputError(
+        f"expected {kind}/{kind.upper()}_{gender.upper()}.npz or .pkl, got neither; "
+        f"add that file{other}",
+        file=str(folder),
+    )
+
+
+def _find(folder: Path, kind: Kind, gender: Gender) -> Path | None:
     name = f"{kind}_{gender}".lower()
     for suffix in (".npz", ".pkl"):
         for place in (folder / kind, folder):
@@ -53,17 +67,17 @@ def model_file(folder: Path, kind: Kind, gender: Gender) -> Path:
         amass = folder / kind / gender / f"model{suffix}"
         if amass.is_file():
             return amass
-    raise InputError(f"expected {kind}/{name.upper()}.npz or .pkl, got neither", file=str(folder))
+    return None
 
 
 def models_in(folder: Path) -> list[tuple[Kind, Gender, Path]]:
     """Return the body models that a folder holds."""
-    found: list[tuple[Kind, Gender, Path]] = []
-    for kind in get_args(Kind):
-        for gender in get_args(Gender):
-            with contextlib.suppress(InputError):
-                found.append((kind, gender, model_file(folder, kind, gender)))
-    return found
+    return [
+        (kind, gender, file)
+        for kind in get_args(Kind)
+        for gender in get_args(Gender)
+        if (file := _find(folder, kind, gender)) is not None
+    ]
 
 
 @lru_cache(maxsize=8)
@@ -75,7 +89,12 @@ def model_hash(file: Path) -> str:
 
 @lru_cache(maxsize=2)
 def load_licensed(
-    folder: Path, kind: Kind, gender: Gender = "neutral", betas: tuple[float, ...] | None = None
+    folder: Path,
+    kind: Kind,
+    gender: Gender = "neutral",
+    betas: tuple[float, ...] | None = None,
+    *,
+    cut: bool = False,
 ) -> Body:
     """Load a licensed body in its T-pose.
 
@@ -85,6 +104,7 @@ def load_licensed(
         gender: Which of its files.
         betas: Shape coefficients, standard deviations; the body then keeps this shape in every
             clip. Null takes the mean shape and stretches its bones to each source's.
+        cut: Leave out the betas that the file has no shape for, instead of refusing them.
 
     Returns:
         A body in SMPL's 24 joints. Fingers move with the hand, jaw and eyes with the head.
@@ -95,11 +115,12 @@ def load_licensed(
     file = model_file(folder, kind, gender)
     data = _arrays(file)
     _check(data, kind, file)
-    count = min(data["shapedirs"].shape[2], 300) if data["shapedirs"].shape[2] >= 300 else 10
-    count = min(count, data["shapedirs"].shape[2])
-    if betas is not None and len(betas) > count:
+    shapes = data["shapedirs"].shape[2]
+    # In SMPL-X's first release ten coefficients of the face follow ten of the shape.
+    count = min(shapes, 10 if kind == "smplx" and shapes < SHAPES else SHAPES)
+    if betas is not None and len(betas) > count and not cut:
         raise InputError(f"betas: expected at most {count}, got {len(betas)}", file=str(file))
-    vertices, joints, model = _shaped(data, betas or (), count)
+    vertices, joints, model = _shaped(data, (betas or ())[:count])
     floor = np.array([0.0, vertices[:, 1].min(), 0.0])
     vertices, joints = vertices - floor, joints - floor
     own = np.concatenate([joints[:22], joints[list(HAND_BASE[kind])]]).astype(np.float32)
@@ -125,6 +146,7 @@ def load_licensed(
     )
 
 
+@lru_cache(maxsize=1)
 def _arrays(file: Path) -> dict[str, NDArray[Any]]:
     if file.suffix.lower() == ".npz":
         return read_npz(file, _WANTED)
@@ -182,7 +204,7 @@ def _check(data: dict[str, NDArray[Any]], kind: Kind, file: Path) -> None:
 
 
 def _shaped(
-    data: dict[str, NDArray[Any]], betas: tuple[float, ...], count: int
+    data: dict[str, NDArray[Any]], betas: tuple[float, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
     """Return vertices and joint centres of a shape at rest, and the ``smplx`` model."""
     import torch
@@ -194,12 +216,12 @@ def _shaped(
     # prints a warning about the number of coefficients, which is checked above.
     with contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
         model = SMPL(
-            "", data_struct=Struct(**data), num_betas=count, create_betas=False,
+            "", data_struct=Struct(**data), create_betas=False,
             create_body_pose=False, create_global_orient=False, create_transl=False,
         )  # fmt: skip
-        shape = torch.zeros(1, model.num_betas)
-        shape[0, : len(betas)] = torch.tensor(betas)
-        rest = model.v_template[None] + blend_shapes(shape, model.shapedirs)
+        # The class keeps ten directions of a file with fewer than 300; AMASS's files have 16.
+        directions = torch.from_numpy(data["shapedirs"][..., : len(betas)]).float()
+        rest = model.v_template[None] + blend_shapes(torch.tensor([betas]), directions)
         centres = vertices2joints(model.J_regressor, rest)
     return rest[0].double().numpy(), centres[0].double().numpy(), model
 

@@ -15,16 +15,18 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
+from annotation_app.views import rendering
 from annotation_app.views.frame import plain_text, table
 from annotation_app.views.held import short
 from annotation_app.views.new_study import CHOSEN, PROTOCOL, filtered
-from audit.lifecycle import clip_video
 from audit.people import require
 from audit.protocols.registry import PROTOCOLS
 from audit.shown import KINDS
+from audit.stimuli import clip_video
 from audit.studies import free_items
 from benchmarks.items import Benchmark, Item
 from construction.report import flags
+from render.fit import FAR_MM, far_joints
 from store.clips import get_media
 
 if TYPE_CHECKING:
@@ -179,13 +181,16 @@ def _clip(context: AppContext, item: Item, texts: Texts) -> None:
         return
     with context.db.read() as session:
         key = clip_video(session, clip_id)
-        file = None if key is None else get_media(session, key).file
-    path: Path | None = None if file is None else context.media_dir / file
-    if path is None or not path.is_file():
+        media = None if key is None else get_media(session, key)
+    path: Path | None = None if media is None else context.media_dir / media.file
+    if media is None or path is None or not path.is_file():
         st.write(texts("drafts.not_rendered", clip=plain_text(clip_id)))
         return
     st.video(path, loop=True, muted=True, autoplay=True)
     st.caption(plain_text(clip_id))
+    if far := far_joints(media.fit_error_mm):
+        named = rendering.joints(far, texts)
+        st.warning(texts("render.far_here", mm=f"{FAR_MM:g}", joints=named))
 
 
 def _line(item: Item) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from corpus.frames import (
     upright_along,
 )
 from corpus.kinematics import axis_angle_to_matrix, forward
-from corpus.motion import Motion
+from corpus.motion import Motion, SourceBody
 from corpus.problems import InputError
 from corpus.skeletons import REST_OFFSETS, SMPL22, SMPL24
 
@@ -27,6 +27,10 @@ POSES = "poses"
 
 _RATES = ("mocap_framerate", "mocap_frame_rate", "fps")
 _BODIES = {24: "SMPL", 52: "SMPL-H", 55: "SMPL-X", 22: "SMPL body joints"}
+_MODELS: dict[int, Literal["smpl", "smplh", "smplx"]] = {24: "smpl", 52: "smplh", 55: "smplx"}
+_GENDERS: tuple[Literal["neutral", "male", "female"], ...] = ("neutral", "male", "female")
+_MOST_BETAS = 300
+"""Coefficients of the largest shape space of the SMPL family."""
 
 
 def scan(path: Path) -> Scan:
@@ -70,6 +74,7 @@ def load(path: Path, options: ReadOptions) -> Motion:
             place="trans",
         )
     fps, said_fps = _rate(stored, options, path)
+    body, said_body = _body(path, joints)
     layout = SMPL24 if joints == 24 else SMPL22
     count = len(layout.joints)
     rotations = axis_angle_to_matrix(poses.reshape(frames, joints, 3)[:, :count])
@@ -90,14 +95,35 @@ def load(path: Path, options: ReadOptions) -> Motion:
         local_rotations=rotations.astype(np.float32),
         root_translation=positions[:, 0].astype(np.float32),
         source=path.name,
+        body=body,
         assumptions=(
             said_fps,
             f"up-axis {up}: {'as given' if options.up else 'AMASS'}{up_doubt(along, up)}",
             f"{_BODIES[joints]} poses, {count} joints kept",
-            "rest skeleton is ours, betas are not applied",
+            f"rest skeleton is ours; {said_body}",
             f"lowest joint put at height 0 (moved by {-floor:.3f} m)",
         ),
     )
+
+
+def _body(path: Path, joints: int) -> tuple[SourceBody, str]:
+    """Return the body of the file, and what was found; a shape that is none costs no motion."""
+    found: dict[str, NDArray[Any]] = {}
+    for name in ("gender", "betas"):
+        try:
+            found |= read_npz(path, {name})
+        except InputError:
+            continue
+    word = found.get("gender", np.zeros(0)).ravel()
+    # Some files hold the word as bytes, some in an array of one.
+    gender = next((one for one in _GENDERS if word.tolist() in ([one], [one.encode()])), None)
+    betas = found.get("betas", np.zeros(0))
+    flat = betas.ravel() if betas.shape in ((betas.size,), (1, betas.size)) else np.zeros(0)
+    if flat.dtype.kind not in "fiu" or flat.size > _MOST_BETAS or not np.isfinite(flat).all():
+        flat = np.zeros(0)
+    body = SourceBody(model=_MODELS.get(joints), gender=gender, betas=tuple(map(float, flat)))
+    shape = f"{flat.size} betas" if flat.size else "no betas"
+    return body, f"{gender or 'no gender'} and {shape} are kept for licensed bodies"
 
 
 def _numbers(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:

@@ -26,9 +26,9 @@ from motionjury.commands.render_options import (
     VideoFpsOption,
     ViewOption,
     body_fields,
+    body_note,
     check_out,
     failures,
-    far_joints,
     fit_warning,
     read_motion,
     settings_of,
@@ -57,7 +57,7 @@ def clip_command(
     view: ViewOption = "mesh",
     body: BodyOption = "embedded",
     bodies: BodiesOption = None,
-    gender: GenderOption = "neutral",
+    gender: GenderOption = None,
     betas: BetasOption = None,
     refine: RefineOption = False,
     facing_arrow: ArrowOption = False,
@@ -87,9 +87,9 @@ def clip_command(
         f"{out}: {info.frames} frames, {info.seconds:.2f} s at {info.fps:g} fps, "
         f"{info.size_bytes / 1024:.0f} KiB, {info.backend}"
     )
-    warning = fit_warning(info.fit_error_mm)
-    if warning:
-        print(warning)
+    for line in (body_note(motion, settings), fit_warning(info.fit_error_mm)):
+        if line:
+            print(line)
 
 
 app.command("strip")(strip_command)
@@ -109,7 +109,7 @@ def all_command(
     view: ViewOption = "mesh",
     body: BodyOption = "embedded",
     bodies: BodiesOption = None,
-    gender: GenderOption = "neutral",
+    gender: GenderOption = None,
     betas: BetasOption = None,
     refine: RefineOption = False,
     facing_arrow: ArrowOption = False,
@@ -139,6 +139,7 @@ def all_command(
     """
     from audit.studies import get_study, study_clips
     from motionjury.workspace import open_workspace
+    from render.fit import far_joints
     from store.clips import list_clips
 
     opened = open_workspace(workspace)
@@ -208,7 +209,7 @@ def render_into_workspace(
         One result per clip, ordered by clip id; refused clips carry a problem.
     """
     from render.batch import RenderJob, render_many
-    from render.clip import RenderSettings
+    from render.clip import RENDERER_VERSION, RenderSettings
     from store.clips import add_media
 
     chosen = settings or RenderSettings()
@@ -228,7 +229,7 @@ def render_into_workspace(
                 key=result.key,
                 clip_id=result.clip_id,
                 file=result.file,
-                settings=chosen.model_dump(mode="json"),
+                settings=chosen.model_dump(mode="json") | {"renderer_version": RENDERER_VERSION},
                 frames=result.info.frames,
                 fps=result.info.fps,
                 seconds=result.info.seconds,

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from corpus.motion import Motion
     from render.clip import RenderSettings
 
-FAR_MM = 30.0
-"""Mean distance of a joint from the source's from which on it is said (ours)."""
-
 FileArgument = Annotated[Path, typer.Argument(help="Motion file.")]
 FpsOption = Annotated[
     float | None, typer.Option(help="Frames per second of the motion, where it stores none.")
@@ -50,12 +47,17 @@ BodiesOption = Annotated[
     ),
 ]
 GenderOption = Annotated[
-    Literal["neutral", "male", "female"], typer.Option(help="Which file of a licensed body.")
+    Literal["neutral", "male", "female"] | None,
+    typer.Option(
+        help="Which file of a licensed body; the motion file's own if absent, else neutral.",
+        show_default=False,
+    ),
 ]
 BetasOption = Annotated[
     str | None,
     typer.Option(
-        help="Shape of a licensed body, numbers with commas; its bones then keep their length.",
+        help="Shape of a licensed body, numbers with commas (0 for the mean); its bones then keep "
+        "their length. The motion file's own if absent.",
         show_default=False,
     ),
 ]
@@ -92,7 +94,11 @@ def read_motion(file: Path, fps: float | None, up: Up | None) -> Motion:
 
 
 def body_fields(
-    body: str, bodies: Path | None, gender: str, betas: str | None, folder: str | None = None
+    body: str,
+    bodies: Path | None,
+    gender: str | None,
+    betas: str | None,
+    folder: str | None = None,
 ) -> dict[str, object]:
     """Return the settings that say which body is drawn.
 
@@ -142,6 +148,24 @@ def settings_of(**fields: object) -> RenderSettings:
         raise InputError(f"--{name}: {message}{came}") from error
 
 
+def body_note(motion: Motion, settings: RenderSettings) -> str | None:
+    """Return a line on the licensed body that is drawn and whose shape it has, or null."""
+    from render.clip import with_own_shape
+
+    if settings.body == "embedded" or settings.view == "skeleton":
+        return None
+    drawn = with_own_shape(settings, motion)
+    if drawn.betas is None:
+        shape = "mean shape, bones as long as the source's"
+        if motion.body is not None and motion.body.betas:
+            made = f"{motion.body.model or 'body'} {motion.body.gender or 'neutral'}"
+            shape += f"; the file's betas are for {made}"
+    else:
+        whose = "as given" if settings.betas is not None else "of the file"
+        shape = f"{len(drawn.betas)} betas {whose}"
+    return f"body: {drawn.body} {drawn.gender or 'neutral'}, {shape}"
+
+
 def check_out(out: Path, *suffixes: str) -> None:
     """Refuse an output file of another kind, or a folder.
 
@@ -170,17 +194,14 @@ def failures(out: Path) -> Iterator[None]:
         raise InputError(f"cannot be written: {error.strerror or error}", file=str(out)) from error
 
 
-def far_joints(fit_error_mm: dict[str, float]) -> dict[str, float]:
-    """Return the joints that the body misses by over ``FAR_MM``, millimetres by name."""
-    return {name: mm for name, mm in fit_error_mm.items() if mm > FAR_MM}
+def fit_warning(fit_error_mm: dict[str, float] | None) -> str | None:
+    """Return a line on joints that the body misses by over ``render.fit.FAR_MM``, or null."""
+    from render.fit import FAR_MM, far_joints
 
-
-def fit_warning(fit_error_mm: dict[str, float]) -> str | None:
-    """Return a line on joints that the body misses by over ``FAR_MM``, or null."""
     far = far_joints(fit_error_mm)
     if not far:
         return None
-    worst = max(far, key=lambda name: far[name])
+    worst = next(iter(far))
     return (
         f"the body misses {len(far)} joints by over {FAR_MM:g} mm, "
         f"most {worst}: {far[worst]:.0f} mm"

@@ -61,7 +61,7 @@ class Seven:
             *self.held.values(),
             *self.tokens.values(),
             *("demo:", "clip_id", "prompt_id", "perturbed", "caption_id", "provenance"),
-            *("stride.test", "media_key", ".mp4", "sqlite", "attention"),
+            *("stride.test", "media_key", ".mp4", "sqlite", "attention", "fit_error", "61 mm"),
             str(self.site.workspace.root),
         ]
         with self.db.read() as session:
@@ -120,6 +120,7 @@ def build(root: Path) -> Seven:
                     session, key=key, clip_id=clip(n).id, file=f"{key}.mp4",
                     settings={"size": SIZE}, frames=FRAMES, fps=FPS, seconds=FRAMES / FPS,
                     sha256=hashlib.sha256(data).hexdigest(), size=len(data),
+                    fit_error_mm={"left_wrist": 61.0},
                 )  # fmt: skip
                 seven.media.append(key)
             _study(session, seven, protocol, planted(protocol, numbers[0]))

@@ -24,6 +24,7 @@ def test_drafts_are_filtered_looked_at_and_made_into_a_study(seven, new_page):
     page.get_by_text(f"Only items with a flag ({len(free)})").click()
     # A coordinator sees all of it: the clip, the answer, the flag, the source.
     page.locator("video").wait_for()
+    page.get_by_text("by more than 30 mm: left wrist 61 mm").wait_for()
     page.get_by_text("flaggy: F3 suspected").first.wait_for()
     page.get_by_text("Where it comes from").first.click()
     page.locator("td", has_text="modelly-1").wait_for()

@@ -13,7 +13,7 @@ from audit.training import training_items
 from corpus.clips import Caption, Clip
 from corpus.formats.arrays import save
 from motionjury.workspace import init_workspace
-from store.clips import add_clips, list_media
+from store.clips import add_clips, add_media, list_media
 from store.items import add_items
 from tests.annotation_app import site as site_module
 from tests.render.poses import left_arm_up, striding
@@ -106,6 +106,24 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
     page.goto(f"{raw.url}/?study={study.id}&page=preview")
     page.get_by_role("button", name="Show the page").click()
     page.locator(".mj[aria-busy=false] .count", has_text="Preview").wait_for()
+    page.goto(f"{raw.url}/?study={study.id}&page=manage")
+    page.get_by_role("button", name="Launch").wait_for()
+    assert not page.get_by_text("misses joints").is_visible()
+    with raw.workspace.db.write() as session:
+        first, second, _third = list_media(session)
+        for media, fit in ((first, {"head": 30.0}), (second, {"head": 31.2, "left_wrist": 48.5})):
+            add_media(session, **media.model_copy(update={"fit_error_mm": fit}).model_dump())
+    clip_of = {one.id: one.payload["clip_id"] for one in raw.items}
+    place = [clip_of[one] for one in study.config.item_ids].index(second.clip_id) + 1
+    for shown in ("manage", "preview"):
+        page.goto(f"{raw.url}/?study={study.id}&page={shown}")
+        page.get_by_text("In one clip of this study the drawn body misses joints").wait_for()
+        row = page.locator("tr", has_text=second.clip_id)
+        cells = [second.clip_id, str(place), "left wrist 48 mm, head 31 mm"]
+        assert row.locator("td").all_inner_texts() == cells
+        assert page.locator("tr", has_text=first.clip_id).count() == 0
+    page.goto(f"{raw.url}/?study={study.id}&page=manage&lang=de")
+    page.get_by_text("linkes Handgelenk 48 mm, Kopf 31 mm").wait_for()
     page.goto(f"{raw.url}/?study={study.id}&page=manage")
     page.get_by_role("button", name="Launch").click()
     page.get_by_role("button", name="Pause the study").wait_for()

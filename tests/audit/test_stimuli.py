@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.lifecycle import clip_video, launch, missing_clips
+from audit.lifecycle import launch
 from audit.records import StudyConfig
+from audit.stimuli import clip_video, missing_clips, study_media
 from audit.studies import StudyError, create_study, get_study
 from corpus.problems import InputError
 from store.clips import add_clips, add_media, list_clips
@@ -19,13 +20,15 @@ def world(db: Database) -> World:
     return fill(db, items=3, opened=False)
 
 
-def render(world: World, number: int, key: str, at: float, motion: str | None = None, **settings):
+def render(
+    world: World, number: int, key: str, at: float, motion: str | None = None, fit=None, **settings
+):
     with world.db.write() as session:
         one = clip(number)
         add_media(
             session, key=key, clip_id=one.id, file=f"{key}.mp4",
             settings={"size": 768, **settings}, frames=60, fps=30.0, seconds=2.0, sha256=key * 64,
-            size=1, motion_hash=motion or one.content_hash, rendered_at=at,
+            size=1, motion_hash=motion or one.content_hash, rendered_at=at, fit_error_mm=fit,
         )  # fmt: skip
 
 
@@ -96,3 +99,20 @@ def test_a_prompt_carries_no_arrow(world):
         pytest.raises((StudyError, InputError), match="shows no clip that could carry an arrow"),
     ):
         create_study(session, config, world.coordinator)
+
+
+def test_what_a_study_shows_is_fixed_by_its_launch(world):
+    def shown(**which) -> list[tuple[str, str]]:
+        with world.db.read() as session:
+            return [(m.clip_id, m.key) for m in study_media(session, world.study, **which)]
+
+    render(world, 1, "a", at=10.0)
+    assert [key for _clip, key in shown()] == ["a", f"{2:032x}", f"{3:032x}"]
+    render(world, 1, "b", at=20.0)
+    with world.db.write() as session:
+        launch(session, world.study, world.coordinator)
+        entry = session.get(StudyItemRow, (world.study, world.items[2]))
+        entry.purpose = "attention"
+    render(world, 1, "c", at=30.0)
+    assert [key for _clip, key in shown()] == ["b", f"{2:032x}", f"{3:032x}"]
+    assert len(shown(work_only=True)) == 2

@@ -10,6 +10,7 @@ import typer
 
 from audit.assignment import next_assignment
 from audit.labelling import submit
+from audit.stimuli import study_media
 from corpus.problems import InputError
 from motionjury.commands import house, people, study
 from motionjury.times import parse_time
@@ -207,3 +208,16 @@ def test_times_are_read_as_people_write_them() -> None:
     assert parse_time("2027-03-01T18:00+01:00", "x") == day + 17 * 3600
     with pytest.raises(InputError, match="WHEN: expected e.g."):
         parse_time("tomorrow", "WHEN")
+
+
+def test_status_names_clips_in_which_the_body_misses_joints(rendered: Workspace) -> None:
+    fill(rendered.db, items=2, first=20)
+    assert answer(study.app, rendered, "status", "audit")["far"] == {}
+    with rendered.db.write() as session:
+        first, *_others = study_media(session, "audit")
+        fit = {"left_wrist": 48.5, "head": 31.2, "neck": 29.9}
+        add_media(session, **first.model_copy(update={"fit_error_mm": fit}).model_dump())
+    far = answer(study.app, rendered, "status", "audit")["far"]
+    assert far == {first.clip_id: {"left_wrist": 48.5, "head": 31.2}}
+    line = f"{first.clip_id}: the body misses 2 joints by over 30 mm, most left_wrist: 48 mm"
+    assert line in run(study.app, rendered, "status", "audit").stdout

@@ -4,6 +4,7 @@ from scipy.spatial.transform import Rotation
 
 from corpus.formats.source import ReadOptions
 from corpus.frames import doubts
+from corpus.motion import SourceBody
 from corpus.reading import inspect_path, open_motion
 from corpus.skeletons import REST_OFFSETS
 
@@ -71,7 +72,36 @@ def test_body_models(tmp_path, width, skeleton, said):
     motion = open_motion(write(tmp_path / "a.npz", poses=upright(width)))
     assert motion.skeleton == skeleton
     assert any(said in a for a in motion.assumptions)
-    assert "rest skeleton is ours, betas are not applied" in motion.assumptions
+    assert "rest skeleton is ours; female and 16 betas are kept for licensed bodies" in (
+        motion.assumptions
+    )
+    model = {156: "smplh", 165: "smplx", 72: "smpl", 66: None}[width]
+    assert motion.body == SourceBody(model=model, gender="female", betas=(0.0,) * 16)
+
+
+def test_the_body_stays_with_the_motion_and_does_not_enter_its_hash(tmp_path):
+    betas = np.array([[0.5, -1.25]])
+    tall = open_motion(write(tmp_path / "a.npz", betas=betas, gender=np.array([b"male"])))
+    assert tall.body == SourceBody(model="smplh", gender="male", betas=(0.5, -1.25))
+    bare = open_motion(write(tmp_path / "b.npz", betas=None, gender=None))
+    assert bare.body == SourceBody(model="smplh")
+    assert tall.content_hash() == bare.content_hash()
+    assert tall.resampled(20).mirrored().cropped(0, 0.1).body == tall.body
+
+
+@pytest.mark.parametrize(
+    "betas",
+    [np.full(10, np.nan), np.array("tall"), np.zeros((24, 10)), np.float64(1), np.zeros(301)],
+)
+def test_a_shape_that_is_none_costs_no_motion(tmp_path, betas):
+    motion = open_motion(write(tmp_path / "a.npz", betas=betas, gender=np.array("unknown")))
+    assert motion.body == SourceBody(model="smplh")
+    assert any("no gender and no betas" in said for said in motion.assumptions)
+
+
+def test_a_pickled_gender_costs_no_motion(tmp_path):
+    motion = open_motion(write(tmp_path / "a.npz", gender=np.array("male", dtype=object)))
+    assert (motion.body.gender, len(motion.body.betas)) == (None, 16)
 
 
 def test_both_names_of_the_frame_rate(tmp_path):

@@ -11,7 +11,7 @@ from corpus.reading import read_path
 from motionjury.commands.render import app
 from motionjury.workspace import init_workspace
 from render.batch import RenderJob, render_many
-from render.clip import RenderSettings
+from render.clip import RENDERER_VERSION, RenderSettings
 from store.clips import add_clips, list_clips, list_media, media_for_clip
 from tests.render import small_body
 from tests.render.poses import left_arm_up, striding
@@ -123,6 +123,7 @@ def test_all_renders_once_and_records_the_media(workspace):
             file = workspace.media_dir / media[0].file
             assert file.stat().st_size == media[0].size
             assert media[0].settings["size"] == 64
+            assert media[0].settings["renderer_version"] == RENDERER_VERSION
             assert "bodies" not in media[0].settings
             assert 0 <= media[0].fit_error_mm["left_wrist"] < 30
     second = json.loads(RUN.invoke(app, args).stdout)

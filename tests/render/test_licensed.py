@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from corpus.motion import SourceBody
 from corpus.problems import InputError
+from render import licensed
 from render.actor import mesh_actor, skinned
 from render.body import PARTS
-from render.clip import RenderSettings, Stage, stimulus_key
+from render.clip import RenderSettings, Stage, fit_error, stimulus_key, with_own_shape
 from render.licensed import load_licensed, model_file, models_in
 from render.unpickle import read_body_pickle
 from tests.render.poses import motion_of, striding
@@ -21,6 +23,7 @@ BETAS = (1.5, -2.0, 0.5)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     load_licensed.cache_clear()
+    licensed._arrays.cache_clear()
 
 
 def _by_smplx(kind, local, betas=()):
@@ -101,6 +104,68 @@ def test_gender_chooses_the_file(tmp_path):
     assert heights == pytest.approx([heights[0], 2 * heights[0], 3 * heights[0]], rel=1e-4)
 
 
+def test_a_motion_is_drawn_in_its_own_gender_and_shape(tmp_path):
+    for gender in ("neutral", "female"):
+        write(tmp_path, "smplh", gender, seed=len(gender))
+    source = SourceBody(model="smplh", gender="female", betas=(8.0, *(0.5,) * 15))
+    plain = striding(4)
+    motion = plain.model_copy(update={"body": source})
+    asked = RenderSettings(size=64, body="smplh", bodies=tmp_path)
+    own = Stage(motion, asked).actor
+    # The file has ten shapes, so the six betas beyond them move nothing.
+    named = asked.model_copy(update={"gender": "female", "betas": source.betas[:10]})
+    assert np.array_equal(own.vertices, Stage(plain, named).actor.vertices)
+    assert not np.array_equal(own.vertices, Stage(plain, asked).actor.vertices)
+    assert (own.fit_error_mm, fit_error(motion, asked)) == ({}, {})
+    assert fit_error(motion, named)["left_knee"] > 1
+    keys = [
+        stimulus_key(motion.model_copy(update={"body": body}), asked)
+        for body in (
+            None,
+            source,
+            SourceBody(gender="female"),
+            SourceBody(model="smplh", gender="female", betas=(8.0,)),
+        )
+    ]
+    assert len(set(keys)) == 4
+    embedded = RenderSettings(size=64)
+    assert stimulus_key(motion, embedded) == stimulus_key(plain, embedded)
+
+
+@pytest.mark.parametrize(
+    ("body", "change", "gender", "betas"),
+    [
+        ("smplh", {}, "male", (1.0,)),
+        ("smpl", {}, "male", (1.0,)),
+        ("smplx", {}, "male", None),
+        ("smplh", {"gender": "female"}, "female", None),
+        ("smplh", {"betas": (0.0,)}, "male", (0.0,)),
+        ("embedded", {}, "neutral", None),
+    ],
+)
+def test_what_is_asked_for_goes_before_what_the_motion_names(tmp_path, body, change, gender, betas):
+    source = SourceBody(model="smplh", gender="male", betas=(1.0,))
+    motion = striding(2).model_copy(update={"body": source})
+    asked = RenderSettings(body=body, bodies=tmp_path, **change)
+    drawn = with_own_shape(asked, motion)
+    assert (drawn.gender, drawn.betas) == (gender, betas)
+
+
+@pytest.mark.parametrize(
+    ("kind", "in_file", "used"), [("smpl", 300, 300), ("smplh", 16, 16), ("smplx", 20, 10)]
+)
+def test_all_shapes_of_a_file_can_be_asked_for(tmp_path, kind, in_file, used):
+    directions = np.random.default_rng(0).normal(0, 0.004, (4 * JOINTS[kind], 3, in_file))
+    write(tmp_path, kind, change={"shapedirs": directions})
+    betas = (0.0,) * (used - 1) + (2.0,)
+    mean, last = (load_licensed(tmp_path, kind, "neutral", b) for b in ((0.0,), betas))
+    move = last.vertices - mean.vertices
+    wanted = 2 * directions[..., used - 1]
+    assert np.allclose(move - move[0], wanted - wanted[0], atol=1e-5)
+    with pytest.raises(InputError, match=f"at most {used}, got {used + 1}"):
+        load_licensed(tmp_path, kind, "neutral", (*betas, 1.0))
+
+
 def test_limbs_keep_their_side(tmp_path):
     write(tmp_path, "smplx")
     body = load_licensed(tmp_path, "smplx")
@@ -125,6 +190,7 @@ def test_chumpy_pickle_is_converted_once_without_chumpy(tmp_path, protocol):
     assert len(copies) == 1
     stamp = copies[0].stat().st_mtime_ns
     load_licensed.cache_clear()
+    licensed._arrays.cache_clear()
     load_licensed(tmp_path, "smpl")
     assert copies[0].stat().st_mtime_ns == stamp
     assert [p.name for p in path.parent.iterdir() if p.name.startswith(".part")] == []
@@ -235,6 +301,9 @@ def test_what_is_missing_is_said(tmp_path):
     with pytest.raises(InputError, match="expected a folder"):
         load_licensed(tmp_path / "gone", "smpl")
     write(tmp_path, "smpl")
+    said = r"SMPL_MALE.npz or .pkl, got neither; add that file, or choose neutral with --gender"
+    with pytest.raises(InputError, match=said):
+        load_licensed(tmp_path, "smpl", "male")
     with pytest.raises(InputError, match="at most 10, got 11"):
         load_licensed(tmp_path, "smpl", "neutral", (0.0,) * 11)
     write(tmp_path, "smplh")
