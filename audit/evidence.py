@@ -9,8 +9,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from audit.ratings import counted_labels
+from audit.stimuli import study_media
 from benchmarks.items import Frozen, Item
-from store.clips import get_clip
+from store.clips import Media, get_clip
 from store.items import get_item
 from store.tables import (
     AssignmentRow,
@@ -64,6 +65,8 @@ class StudyEvidence(Frozen):
     """Latest revisions, sorted by item and code; only those that count."""
     decisions: tuple[DecisionEvidence, ...]
     """Sorted by item."""
+    shown: tuple[Media, ...]
+    """Renderings that the work items were shown with, sorted by clip and key."""
     surplus: int
     """Assignments whose label came too late to count."""
 
@@ -117,6 +120,7 @@ def study_evidence(session: Session, study_id: str) -> StudyEvidence:
             )
             for row in decisions
         ),
+        shown=tuple(study_media(session, study_id, work_only=True)),
         surplus=int(surplus or 0),
     )
 

@@ -12,6 +12,7 @@ from audit.protocol import Question
 from exports.layouts import LAYOUTS, AnyDropped, AnyItem, Content
 from exports.records import ExcludedItem, Manifest, StrideItem
 from exports.tables import canonical_json
+from render.fit import FAR_MM, far_joints
 
 TEMPLATES = Path(__file__).parent / "templates"
 SOURCES = {
@@ -61,6 +62,7 @@ def write_card(
         ),
         dropped=len(content.excluded),
         corpora=_corpora(manifest, content),
+        far=_far(content),
         agreement_rows=_agreement_rows(agreement),
     )
 
@@ -100,6 +102,11 @@ def _corpora(manifest: Manifest, content: Content) -> list[dict[str, str]]:
         }
         for name in sorted(_corpus_names(manifest, content))
     ]
+
+
+def _far(content: Content) -> str:
+    count = sum(bool(far_joints(one.fit_error_mm)) for one in content.stimuli or ())
+    return f" In {count} the drawn body missed joints by over {FAR_MM:g} mm." if count else ""
 
 
 def _corpus_names(manifest: Manifest, content: Content) -> set[str]:

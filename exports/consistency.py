@@ -16,6 +16,7 @@ from exports.load import Loaded, UnreadableError, load_release
 from exports.recompute import recomputed_problems
 from exports.records import Manifest, ReleaseDecision, ReleaseStudy, StrideItem, item_set_hash
 from exports.release import counts_of
+from exports.stimuli import STIMULI, Stimulus, stimulus_problems
 from exports.tables import canonical_json, columns_of, from_jsonl, from_parquet, label_columns
 from exports.versions import VersionRow, lineage_problems
 
@@ -46,6 +47,7 @@ def content_problems(
         *_item_problems(content),
         *_label_problems(content, questions),
         *_lineage_problems(manifest, content),
+        *stimulus_problems(content.stimuli, content.studies, content.labels, motions_of(content)),
         *recomputed_problems(
             content, loaded.agreement, manifest.configuration, intervals=intervals
         ),
@@ -96,6 +98,7 @@ def _manifest_problems(manifest: Manifest, content: Content) -> list[Problem]:
         "excluded.jsonl": len(content.excluded),
         "decisions.jsonl": len(content.decisions),
         LINEAGE: len(content.versions),
+        STIMULI: len(content.stimuli or ()),
     }
     for entry in manifest.files:
         if entry.rows != rows.get(entry.file):
@@ -131,6 +134,7 @@ def _schema_problems(loaded: Loaded, benchmark: Benchmark) -> list[Problem]:
         "labels": label_columns(loaded.questions),
         "decisions": columns_of(ReleaseDecision),
         **({"lineage": columns_of(VersionRow)} if layout.lineage else {}),
+        **({} if loaded.content.stimuli is None else {"stimuli": columns_of(Stimulus)}),
     }
     problems: list[Problem] = []
     for table, columns in expected.items():

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from corpus.problems import InputError, Problem
 from exports.records import RELEASE_KIND
+from exports.stimuli import STIMULI
 from exports.tables import parse_object
 
 MANIFEST = "manifest.json"
@@ -57,7 +58,7 @@ def check_target(out: Path) -> None:
         raise InputError(f"cannot be looked into: {error.strerror}", file=str(out)) from error
     if not found:
         return
-    foreign = [name for name in found if name not in (*FILES, LINEAGE, MANIFEST)]
+    foreign = [name for name in found if name not in (*FILES, LINEAGE, STIMULI, MANIFEST)]
     if foreign or not _is_release(out):
         what = f"one that holds {foreign[0]!r}" if foreign else "one with other files"
         raise InputError(

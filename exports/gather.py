@@ -19,6 +19,7 @@ from exports.layouts import LAYOUTS
 from exports.records import ReleaseCounts, ReleaseDecision, ReleaseLabel
 from exports.release import counts_of, release_files
 from exports.selection import ReleaseSpec, StudySource, release_content
+from exports.stimuli import stimuli_of
 from exports.versions import OtherVersion
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def study_source(study: Study, evidence: StudyEvidence) -> StudySource:
         ),
         surplus_labels=evidence.surplus,
         label=study.config.label,
+        stimuli=stimuli_of(study.name, evidence.shown),
     )
 
 

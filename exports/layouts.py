@@ -18,6 +18,7 @@ from exports.records import (
     ReleaseStudy,
     StrideItem,
 )
+from exports.stimuli import STIMULI, Stimulus
 from exports.versions import VersionRow
 
 AnyItem = StrideItem | NextMotionItem | CaptionSetItem | PromptItem
@@ -115,7 +116,7 @@ LAYOUTS: dict[Benchmark, Layout] = {
 }
 """The layout of each benchmark; a new one is one record and one entry here."""
 
-ALL_FILES = tuple(sorted((*FILES, LINEAGE)))
+ALL_FILES = tuple(sorted((*FILES, LINEAGE, STIMULI)))
 """Every name that any release has, the manifest's aside."""
 
 
@@ -134,6 +135,8 @@ class Content(Record):
     """Studies, sorted by name."""
     versions: tuple[VersionRow, ...] = ()
     """Lineage, in benchmarks that have the file."""
+    stimuli: tuple[Stimulus, ...] | None = None
+    """What was shown, sorted by study, motion and key; null in releases without the file."""
 
     def options(self) -> dict[str, tuple[str, ...]]:
         """Return the options of the kept items that have their own."""
@@ -141,9 +144,15 @@ class Content(Record):
         return {item_id: options for item_id, options in found.items() if options is not None}
 
 
-def files_of(benchmark: Benchmark) -> tuple[str, ...]:
-    """Return the names of the files of a release, sorted, the manifest left out."""
-    return ALL_FILES if LAYOUTS[benchmark].lineage else FILES
+def files_of(benchmark: Benchmark, *, stimuli: bool) -> tuple[str, ...]:
+    """Return the names of the files of a release, sorted, the manifest left out.
+
+    Args:
+        benchmark: Its benchmark.
+        stimuli: Whether it tells what was shown, as all do but old ones.
+    """
+    more = [LINEAGE] if LAYOUTS[benchmark].lineage else []
+    return tuple(sorted((*FILES, *more, *([STIMULI] if stimuli else []))))
 
 
 def motions_of(content: Content) -> dict[str, str]:

@@ -18,6 +18,7 @@ from exports.records import (
     ReleaseStudy,
 )
 from exports.release import shown_questions
+from exports.stimuli import STIMULI, Stimulus
 from exports.tables import Row, from_jsonl, label_columns, label_of, parse_array, parse_object
 from exports.versions import VersionRow
 
@@ -79,6 +80,7 @@ def load_release(manifest: Manifest, data: dict[str, bytes]) -> Loaded:
         decisions=_rows("decisions.jsonl", data, ReleaseDecision.model_validate),
         studies=studies,
         versions=_rows(LINEAGE, data, VersionRow.model_validate) if layout.lineage else (),
+        stimuli=_rows(STIMULI, data, Stimulus.model_validate) if STIMULI in data else None,
     )
     agreement, schema = (
         _parse(file, data, lambda text: parse_object(text, "whole file"))

@@ -25,6 +25,7 @@ from exports.records import (
 )
 from exports.reliability import RESAMPLES, SEED, agreement_of
 from exports.selection import ReleaseSpec
+from exports.stimuli import STIMULI, Stimulus
 from exports.tables import (
     canonical_json,
     columns_of,
@@ -54,6 +55,7 @@ def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
     excluded_rows = [plain_row(row) for row in content.excluded]
     decision_rows = [plain_row(row) for row in content.decisions]
     version_rows = [plain_row(row) for row in content.versions]
+    stimulus_rows = [plain_row(row) for row in content.stimuli or ()]
     agreement = agreement_of(
         content.studies, content.labels, motions_of(content), options=content.options()
     )
@@ -84,25 +86,31 @@ def release_files(content: Content, spec: ReleaseSpec) -> dict[str, bytes]:
         "items.parquet": to_parquet(item_rows, columns_of(layout.item)),
         "labels.jsonl": to_jsonl(label_rows),
         "labels.parquet": to_parquet(label_rows, label_columns(questions)),
-        "schema.json": _pretty(release_schema(questions, spec.benchmark)),
+        "schema.json": _pretty(
+            release_schema(questions, spec.benchmark, stimuli=content.stimuli is not None)
+        ),
         "studies.json": _pretty([plain_row(study) for study in content.studies]),
     }
     if layout.lineage:
         files[LINEAGE] = to_jsonl(version_rows)
+    if content.stimuli is not None:
+        files[STIMULI] = to_jsonl(stimulus_rows)
+    names = files_of(spec.benchmark, stimuli=content.stimuli is not None)
     rows = {
         "decisions.jsonl": len(decision_rows),
         "excluded.jsonl": len(excluded_rows),
         **{f"items.{kind}": len(item_rows) for kind in ("jsonl", "parquet")},
         **{f"labels.{kind}": len(label_rows) for kind in ("jsonl", "parquet")},
         LINEAGE: len(version_rows),
+        STIMULI: len(stimulus_rows),
     }
     listed = tuple(
         ReleaseFile(
             file=name, sha256=sha256(files[name]), size=len(files[name]), rows=rows.get(name)
         )
-        for name in files_of(spec.benchmark)
+        for name in names
     )
-    files = {name: files[name] for name in files_of(spec.benchmark)}
+    files = {name: files[name] for name in names}
     files[MANIFEST] = _pretty(plain_row(manifest.model_copy(update={"files": listed})))
     return files
 
@@ -138,7 +146,9 @@ def counts_of(content: Content) -> ReleaseCounts:
     )
 
 
-def release_schema(questions: Sequence[Question], benchmark: Benchmark) -> dict[str, Any]:
+def release_schema(
+    questions: Sequence[Question], benchmark: Benchmark, *, stimuli: bool
+) -> dict[str, Any]:
     """Return JSON Schemas of the rows of each table and of the manifest."""
     layout = LAYOUTS[benchmark]
     labels = ReleaseLabel.model_json_schema()
@@ -153,6 +163,7 @@ def release_schema(questions: Sequence[Question], benchmark: Benchmark) -> dict[
         "labels": labels,
         "decisions": ReleaseDecision.model_json_schema(),
         "studies": layout.study.model_json_schema(),
+        **({"stimuli": Stimulus.model_json_schema()} if stimuli else {}),
         **({"lineage": VersionRow.model_json_schema()} if layout.lineage else {}),
         "manifest": Manifest.model_json_schema(),
     }

@@ -10,6 +10,7 @@ from benchmarks.items import Benchmark, Frozen, Item
 from corpus.problems import InputError
 from exports.layouts import LAYOUTS, Content, is_rating
 from exports.records import LabelledStudy, Outcome, ReleaseDecision, ReleaseLabel, ReleaseStudy
+from exports.stimuli import Stimulus
 from exports.versions import Fate, OtherVersion, lineage_rows, without_edit_words
 
 
@@ -38,6 +39,8 @@ class StudySource(Frozen):
     """One of the protocol's ``study_labels``."""
     others: tuple[OtherVersion, ...] = ()
     """Versions of its items that it did not judge."""
+    stimuli: tuple[Stimulus, ...] | None = None
+    """What its experts looked at; null where that is not known."""
 
 
 class ReleaseSpec(Frozen):
@@ -149,7 +152,16 @@ def release_content(studies: Sequence[StudySource], spec: ReleaseSpec) -> Conten
         )
         if layout.lineage
         else (),
+        stimuli=_stimuli(studies),
     )
+
+
+def _stimuli(studies: Sequence[StudySource]) -> tuple[Stimulus, ...] | None:
+    known = [study.stimuli for study in studies if study.stimuli is not None]
+    if not known:
+        return None
+    rows = [one for stimuli in known for one in stimuli]
+    return tuple(sorted(rows, key=lambda one: (one.study, one.motion_id, one.key)))
 
 
 def joint_outcome(decisions: Mapping[str, tuple[Outcome, str]]) -> tuple[Outcome, str]:

@@ -12,6 +12,7 @@ from exports.consistency import content_problems
 from exports.folder import MANIFEST, MAX_MANIFEST_BYTES, read_file, sha256
 from exports.layouts import ALL_FILES, files_of
 from exports.records import Manifest
+from exports.stimuli import STIMULI
 from exports.tables import parse_object
 
 
@@ -44,7 +45,7 @@ def verify_release(folder: Path, *, tool_version: str | None = None) -> list[Pro
     if MANIFEST not in names:
         raise InputError(f"no release here: {MANIFEST} is missing", file=str(folder))
     manifest = _read_manifest(folder)
-    known = ALL_FILES if isinstance(manifest, Problem) else files_of(manifest.benchmark)
+    known = ALL_FILES if isinstance(manifest, Problem) else _files(manifest)
     foreign = [
         Problem(file=name, reason="not part of the release")
         for name in names
@@ -88,8 +89,13 @@ def _read_manifest(folder: Path) -> Manifest | Problem:
         return Problem(file=MANIFEST, reason=str(error))
 
 
+def _files(manifest: Manifest) -> tuple[str, ...]:
+    listed = any(entry.file == STIMULI for entry in manifest.files)
+    return files_of(manifest.benchmark, stimuli=listed)
+
+
 def _listing_problems(manifest: Manifest) -> list[Problem]:
-    files = files_of(manifest.benchmark)
+    files = _files(manifest)
     listed = [entry.file for entry in manifest.files]
     problems = [
         Problem(file=MANIFEST, reason=f"lists {name!r}, which no release has")
@@ -113,7 +119,7 @@ def _read_files(folder: Path, manifest: Manifest) -> tuple[dict[str, bytes], lis
     problems: list[Problem] = []
     for entry in manifest.files:
         # Only names that a release has are ever opened, whatever the manifest lists.
-        if entry.file not in files_of(manifest.benchmark):
+        if entry.file not in _files(manifest):
             continue
         content = read_file(folder, entry.file)
         if isinstance(content, Problem):

@@ -21,7 +21,7 @@ from exports.tables import from_jsonl
 from exports.verify import verify_release
 from motionjury.commands.release import app
 from motionjury.workspace import Workspace, init_workspace
-from store.clips import add_clips, add_media
+from store.clips import add_clips, add_media, get_media
 from store.items import add_items
 from tests.exports.conftest import answers, item
 
@@ -61,7 +61,14 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
                 key=f"{number:064x}",
                 clip_id=clip_id,
                 file=f"{number}.mp4",
-                settings={"size": 768},
+                settings={
+                    "size": 768,
+                    "backend": "raster",
+                    "body": "embedded",
+                    "bodies": "/home/zebedee/smpl",
+                    "renderer_version": 3,
+                },
+                fit_error_mm={"left_wrist": 40.5} if number else None,
                 frames=60,
                 fps=30.0,
                 seconds=2.0,
@@ -143,6 +150,34 @@ def test_labels_given_by_people_arrive_and_verify(workspace: Workspace, tmp_path
     assert json.loads((out / "manifest.json").read_bytes())["motion_licences"] == {
         "synthetic": ["Apache-2.0"]
     }
+
+
+def test_what_was_shown_is_in_the_release(workspace: Workspace, tmp_path: Path):
+    label_all(workspace, open_study(workspace))
+    close_study(workspace)
+    with workspace.db.write() as session:
+        # A later rendering is not the one that the experts saw.
+        seen = get_media(session, f"{1:064x}").model_dump()
+        add_media(session, **seen | {"key": "f" * 32, "rendered_at": 9e9})
+    out = tmp_path / "release"
+    build_release(workspace.db, out, SPEC)
+    rows = from_jsonl((out / "stimuli.jsonl").read_bytes())
+    assert rows == [
+        {
+            "study": "pilot",
+            "motion_id": f"synthetic:clip-{number}",
+            "key": f"{number:064x}",
+            "renderer_version": 3,
+            "settings": {"body": "embedded", "size": 768},
+            "frames": 60,
+            "fit_error_mm": {"left_wrist": 40.5} if number else None,
+        }
+        for number in range(3)
+    ]
+    assert verify_release(out) == []
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "They looked at 3 rendered clips." in card
+    assert "In 2 the drawn body missed joints by over 30 mm." in card
 
 
 def test_nobody_and_no_path_is_named_in_a_release(workspace: Workspace, tmp_path: Path):

@@ -13,6 +13,7 @@ from exports.folder import FILES, MANIFEST, sha256, write_release
 from exports.records import StrideItem
 from exports.release import release_files
 from exports.selection import ReleaseSpec, StudySource, release_content
+from exports.stimuli import Stimulus
 from exports.tables import columns_of, from_jsonl, to_jsonl, to_parquet
 from exports.verify import verify_release
 from tests.exports.conftest import item, study
@@ -62,6 +63,51 @@ def test_a_simulated_release_and_one_of_two_studies_are_ok(tmp_path: Path, spec:
     content = release_content([study("b"), study("a", simulated=True)], spec)
     write_release(tmp_path / "r", release_files(content, spec))
     assert verify_release(tmp_path / "r") == []
+
+
+STIMULI = tuple(
+    Stimulus(
+        study="pilot", motion_id=f"synthetic:clip-{n}", key=f"{n:032x}", renderer_version=3,
+        settings={"size": 768, "view": "mesh"}, frames=60, fit_error_mm={"head": 1.5},
+    )
+    for n in range(3)
+)  # fmt: skip
+
+
+def test_a_release_from_before_there_were_stimuli_is_ok_and_can_be_replaced(
+    release: Path, source: StudySource, spec: ReleaseSpec
+):
+    assert not (release / "stimuli.jsonl").exists()
+    assert verify_release(release) == []
+    told = source.model_copy(update={"stimuli": STIMULI[::-1]})
+    for _again in range(2):
+        write_release(release, release_files(release_content([told], spec), spec))
+        assert len(from_jsonl((release / "stimuli.jsonl").read_bytes())) == 3
+        assert verify_release(release) == []
+    (release / "stimuli.jsonl").unlink()
+    assert problems_of(release) == [("stimuli.jsonl", "missing")]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: rows[0].update(study="other"), "no such study that shows clips"),
+        (lambda rows: rows[0].update(motion_id="x"), "no item has this motion"),
+        (lambda rows: rows[0].update(motion_id="x"), "pilot synthetic:clip-0: labelled, and not"),
+        (lambda rows: rows.append(rows[2]), "comes 2 times"),
+        (lambda rows: rows[0]["settings"].update(bodies="/home/me"), "settings hold bodies"),
+        (lambda rows: rows[0].update(fit_error_mm={"head": -1}), "a fit error is below 0"),
+        (lambda rows: rows[0].update(key="walk.npy"), "line 1, key: String should match"),
+    ],
+)
+def test_stimuli_that_were_not_shown_are_found(
+    tmp_path: Path, source: StudySource, spec: ReleaseSpec, change, said
+):
+    told = source.model_copy(update={"stimuli": STIMULI})
+    write_release(tmp_path / "r", release_files(release_content([told], spec), spec))
+    forge_rows(tmp_path / "r", "stimuli.jsonl", change)
+    found = problems_of(tmp_path / "r")
+    assert any(file == "stimuli.jsonl" and said in reason for file, reason in found), found
 
 
 def test_an_empty_release_is_ok(tmp_path: Path, source: StudySource, spec: ReleaseSpec):
