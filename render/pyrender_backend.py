@@ -20,8 +20,10 @@ from render import pixels
 from render.actor import Actor
 from render.scene import Camera
 
-SOFTWARE = ("llvmpipe", "softpipe", "swrast", "swiftshader")
-"""Renderers that draw on the processor, as OpenGL names them."""
+SOFTWARE = (
+    "llvmpipe", "softpipe", "swrast", "swiftshader", "software rasterizer", "basic render driver",
+)  # fmt: skip
+"""Renderers that draw on the processor, as OpenGL names them; the last is WSL's."""
 DEVICES = ("/dev/dri/renderD*", "/dev/nvidia[0-9]*", "/dev/dxg")
 """Device files of graphics processors on Linux and in WSL."""
 NEAR, FAR = 0.05, 1e5
