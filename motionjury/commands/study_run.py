@@ -26,24 +26,24 @@ def status(
 ) -> None:
     """Show how far a study is, by expert code and by stratum.
 
-    Until it is closed, the share each expert has answered is told in quarters, not in counts.
     Clips in which the drawn body misses joints of the motion by over 30 mm are named.
 
+    Until it is closed, the share each expert has answered is told in quarters, not in counts.
 
     Example: motionjury study status "Audit 1" --json
     """
-    from audit.studies import get_study, progress
     from audit.stimuli import study_media
+    from audit.studies import get_study, progress
     from audit.told import told_progress
-    from motionjury.workspace import open_workspace
     from motionjury.commands.render_options import fit_warning
-
+    from motionjury.workspace import open_workspace
     from render.fit import far_joints
+
     with open_workspace(workspace).db.read() as session:
         found = progress(session, name)
         experts = told_progress(get_study(session, name), found)
-    if as_json:
         shown = study_media(session, name)
+    if as_json:
         told = [one.model_dump() for one in experts]
         far = {
             media.clip_id: errors for media in shown if (errors := far_joints(media.fit_error_mm))
