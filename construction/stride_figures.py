@@ -83,7 +83,8 @@ def _violins(
             row = by_cell[axis, source]
             x = middle + (2 * at + 1 - len(here)) * (_HALF + 6)
             parts += _violin(found[axis, source], x, y, _COLOURS[source])
-            parts.append(_text(x, _HEIGHT - 4, f"n {row.n}", 11, colour=_SOFT))
+            of = f" of {row.n + row.unscored}" if row.unscored else ""
+            parts.append(_text(x, _HEIGHT - 4, f"n {row.n}{of}", 11, colour=_SOFT))
     unit = f'<g transform="rotate(-90 14 {_TOP + plot / 2})">'
     unit += _text(14, _TOP + plot / 2, f"gap, {rows[0].unit}", 12) + "</g>"
     sources = [s for s in (DRAFTED, NAIVE) if any(row.source == s for row in rows)]

@@ -142,7 +142,7 @@ def draft_mrbench(
         training=training,
         taxonomy=taxonomy,
         stages=models,
-        answers=finisher.answers,
+        looks=finisher.looks,
         settings={
             **chosen.model_dump(mode="json", exclude={"seed"}),
             "taxonomy": f"{taxonomy.title}/{taxonomy.version} {taxonomy.sha256[:12]}",

@@ -20,7 +20,7 @@ from construction.mrbench.summary import Made
 from construction.report import FLAGS
 from construction.stages import Stages
 from corpus.clips import Caption
-from llm.outcome import tool_version
+from llm.outcome import Reply, tool_version
 
 
 class Finisher:
@@ -47,8 +47,8 @@ class Finisher:
         """
         self.made: dict[str, Made] = {}
         """Caption sets by caption id."""
-        self.answers: list[verification.Alignment] = []
-        """Answers of the alignment stage, of pairs that did not pass too."""
+        self.looks: list[Reply[verification.Alignment]] = []
+        """Replies of the alignment stage, of pairs that did not pass or got no answer too."""
         self._scores = scores
         self._frames = frames
         self._stages = stages
@@ -101,7 +101,7 @@ class Finisher:
                 return [verification.Checked(filed, (), None, "", "") for filed in batch]
             return [verification.draw(filed, self._frames) for filed in batch]
         found = verification.verify(batch, self._frames, self._stages)
-        self.answers += [f.reply.value for f in found if f.reply is not None and f.reply.value]
+        self.looks += [f.reply for f in found if f.reply is not None]
         if self._stages.dry_run:
             # Reckoned with as though they would pass, so that rewriting is reckoned too.
             return [

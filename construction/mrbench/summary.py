@@ -19,7 +19,7 @@ from construction.mrbench.verify import Alignment, alignment_scores
 from construction.report import DraftReport, Rejected, count_cells, flags
 from construction.sampling import same_text
 from construction.stages import Stages
-from llm.outcome import same_model_warning
+from llm.outcome import Reply, same_model_warning
 
 if TYPE_CHECKING:
     from construction.mrbench.held_out import TrainingPair
@@ -55,7 +55,7 @@ def summarise(
     training: Sequence[TrainingPair],
     taxonomy: Taxonomy,
     stages: Stages,
-    answers: Sequence[Alignment],
+    looks: Sequence[Reply[Alignment]],
     settings: dict[str, Any],
     seed: int,
     least: int,
@@ -75,7 +75,7 @@ def summarise(
         training: Pairs held out.
         taxonomy: Categories.
         stages: Models of the run.
-        answers: Answers of the alignment stage, of pairs that did not pass too.
+        looks: Replies of the alignment stage, of pairs that did not pass or got no answer too.
         settings: Options in force.
         seed: Seed.
         least: Sets a category should have.
@@ -108,8 +108,8 @@ def summarise(
         "supplement": [row for row in categories if row["missing"]],
         "statistics": found.rows(),
     }
-    if answers:
-        tables["alignment"] = [alignment_scores(answers)._asdict()]
+    if looks:
+        tables["alignment"] = [alignment_scores(looks)._asdict()]
     not_run = {stage: why for stage, why in _WITHOUT.items() if not stages.has(stage)}
     if unsent := sum(refusal.reason.startswith("not sent") for refusal in rejected):
         not_run["rest of the run"] = (

@@ -6,7 +6,7 @@ per second. Neither paper prints the prompt; the wording is ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from benchmarks.items import Frozen
@@ -52,6 +52,10 @@ class Alignment(Frozen):
 class AlignmentScores(NamedTuple):
     """The two accuracies of the structured evaluation over verified pairs."""
 
+    asked: int
+    """Pairs a model was asked about."""
+    answered: int
+    """Pairs with an answer; the accuracies are over these alone."""
     pairs: int
     """Pairs with an answer that lists at least one key point."""
     points: int
@@ -130,22 +134,26 @@ def said_of(shown: Checked) -> dict[str, str]:
     return {"frames": str(len(shown.media)), "fps": f"{rate:.3g}"}
 
 
-def alignment_scores(answers: Iterable[Alignment]) -> AlignmentScores:
+def alignment_scores(replies: Sequence[Reply[Alignment]]) -> AlignmentScores:
     """Return both accuracies (HunyuanImage's SSAE: per item then mean; over all points).
 
     Args:
-        answers: Answers on verified pairs, those that did not pass included.
+        replies: What came back on each pair, of those that did not pass too.
 
     Returns:
-        The accuracies; pairs without a key point are left out.
+        The accuracies and how many pairs they are over; pairs without an answer or a key point
+        are left out.
     """
+    answers = [reply.value for reply in replies if reply.value is not None]
     verdicts = [[point.verdict for point in answer.key_points] for answer in answers]
     listed = [found for found in verdicts if found]
     points = [verdict for found in listed for verdict in found]
     if not points:
-        return AlignmentScores(0, 0, None, None, None)
+        return AlignmentScores(len(replies), len(answers), 0, 0, None, None, None)
     shares = [found.count("yes") / len(found) for found in listed]
     return AlignmentScores(
+        asked=len(replies),
+        answered=len(answers),
         pairs=len(listed),
         points=len(points),
         mean_accuracy=sum(shares) / len(shares),

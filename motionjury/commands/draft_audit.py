@@ -289,7 +289,16 @@ def _print(
     from rich.table import Table
 
     console = Console()
-    columns = ("axis", "source", "n", "median", "mean_abs", "favours_original", "within")
+    columns = (
+        "axis",
+        "source",
+        "n",
+        "unscored",
+        "median",
+        "mean_abs",
+        "favours_original",
+        "within",
+    )
     for scorer in dict.fromkeys(row["scorer"] for row in gaps):
         table = Table(title=f"score gaps, original minus edited: {scorer}")
         for heading in columns:

@@ -18,6 +18,7 @@ from construction.stages import Stages
 from corpus.motion import Motion
 from corpus.problems import InputError
 from llm.embedding import TfidfEmbedder
+from llm.outcome import Reply
 from motionjury.cli import cli
 from tests.construction.mrbench_world import answering, captioned, good, model, plain_frames, tfidf
 from tests.construction.nextmotion import demo as demo_motions
@@ -83,7 +84,9 @@ def test_every_stage_asks_and_the_item_tells_of_each():
     assert origin.parameters["verify"]["provenance"]["rule"] == "mrbench.verify/1"
     assert made.report.not_run == {}
     assert made.report.stages["verify"].coverage.line() == "3 of 3 answered (ok 3)"
-    assert made.report.tables["alignment"][0]["mean_accuracy"] == 1.0
+    (alignment,) = made.report.tables["alignment"]
+    assert (alignment["answered"], alignment["asked"]) == (3, 3)
+    assert alignment["mean_accuracy"] == 1.0
 
 
 def test_frames_go_in_order_with_their_times_and_the_rationale_goes_on():
@@ -177,14 +180,17 @@ def test_points_that_are_not_seen_flag_the_item():
 def test_both_accuracies_by_hand():
     def answer(*verdicts):
         points = tuple(KeyPoint(point="p", verdict=v, rationale="") for v in verdicts)
-        return Alignment(primary_motion="", primary_verdict="yes", rationale="", key_points=points)
+        said = Alignment(primary_motion="", primary_verdict="yes", rationale="", key_points=points)
+        return Reply("id", "ok", said)
 
-    scores = alignment_scores([answer("yes"), answer("yes", "no", "unclear", "no"), answer()])
-    assert (scores.pairs, scores.points) == (2, 5)
+    refused = Reply("id", "refused", None, "no")
+    replies = [answer("yes"), answer("yes", "no", "unclear", "no"), answer(), refused]
+    scores = alignment_scores(replies)
+    assert (scores.asked, scores.answered, scores.pairs, scores.points) == (4, 3, 2, 5)
     assert scores.mean_accuracy == pytest.approx((1 + 1 / 4) / 2)
     assert scores.global_accuracy == pytest.approx(2 / 5)
     assert scores.unclear_share == pytest.approx(1 / 5)
-    assert alignment_scores([answer()]) == (0, 0, None, None, None)
+    assert alignment_scores([answer()]) == (1, 1, 0, 0, None, None, None)
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -204,6 +210,10 @@ def test_a_model_that_refuses_everything_is_asked_no_more_than_once_a_caption(st
     asked = Counter(schemas(server))
     assert asked[refusing] == 10
     assert made.report.stages[stage].coverage.counts["refused"] == 10
+    if stage == "verify":
+        (alignment,) = made.report.tables["alignment"]
+        assert (alignment["answered"], alignment["asked"]) == (0, 10)
+        assert alignment["mean_accuracy"] is None
     ended = [note for note in made.report.notes if "ended early" in note]
     assert bool(ended) == (stage in ("verify", "rewrite"))
 

@@ -108,6 +108,13 @@ def test_figures_are_well_formed_and_name_what_they_show():
     assert word_figure([], {}) is None
 
 
+def test_a_figure_of_gaps_says_how_many_pairs_have_none():
+    scorer = Fixed({"a": -1.0, "b": -1.1})
+    gaps = score_gaps([pair("a", "b"), pair("a", "?")], {"x": lambda clip_id: scorer})
+    (figure,) = gap_figures(gaps.rows, gaps.values)
+    assert "n 1 of 2" in " ".join(ET.fromstring(figure.svg).itertext())
+
+
 def test_the_command_audits_a_workspace_and_stores_nothing(tmp_path, capsys):
     ws, _ = workspace_of(tmp_path / "ws", TEXTS)
     with pytest.raises(InputError, match="no STRIDE items"):
