@@ -26,6 +26,8 @@ PATH_AHEAD = (126, 133, 145)
 """sRGB of the part of the trajectory that is still to come."""
 MOST = 2000
 """Most frames that are drawn at once."""
+WIDEST = 6.0
+"""Most that a row of frames is wider than high, unless asked for (ours)."""
 DEFAULTS = RenderSettings(size=384, view="skeleton")
 """Settings where none are given."""
 
@@ -51,10 +53,19 @@ class Keyframes(NamedTuple):
         """Return one picture of all, left to right and row by row.
 
         Args:
-            columns: Pictures in a row; null for one row up to 6, else rows of 5.
+            columns: Pictures in a row; null for one row up to 6, else rows of 5, and fewer where
+                the row would get wider than ``WIDEST``, as somebody who walks far makes it.
         """
-        wide = columns or (len(self.pictures) if len(self.pictures) <= 6 else 5)
-        return sheet(self.pictures, wide, self.captions())
+        return sheet(self.pictures, columns or self._in_a_row(), self.captions())
+
+    def _in_a_row(self) -> int:
+        height, width = self.pictures[0].shape[:2]
+        count = len(self.pictures)
+        usual, fitting = count if count <= 6 else 5, max(1, int(WIDEST * height / width))
+        if usual <= fitting:
+            return usual
+        rows = -(-count // fitting)
+        return -(-count // rows)
 
     def write(self, out: Path, kind: str = "png", columns: int | None = None) -> list[Path]:
         """Write one picture of all, or one file for each frame; return the files.

@@ -80,6 +80,7 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
     page.get_by_text("bad.json").wait_for()
     page.get_by_role("spinbutton", name="Items each expert sees").fill("2")
     page.get_by_role("spinbutton", name="At least so many").fill("1")
+    page.get_by_role("spinbutton", name="Most tries at a practice item").fill("3")
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Keep as a draft").click()
     page.get_by_text("fluent").last.wait_for()
@@ -95,6 +96,7 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
     with raw.workspace.db.read() as session:
         (study,) = list_studies(session)
         assert (study.config.repeats, study.config.repeat_gap) == (2, 1)
+        assert study.config.training_tries == 3
     # It cannot be launched or previewed as it is: the console says so and mends it.
     page.get_by_text("3 clips of this study are not rendered yet").wait_for()
     page.get_by_text("motionjury render all --study 'From nothing'").wait_for()
@@ -119,6 +121,7 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
         page.goto(f"{raw.url}/?study={study.id}&page={shown}")
         page.get_by_text("In one clip of this study the drawn body misses joints").wait_for()
         row = page.locator("tr", has_text=second.clip_id)
+        row.wait_for()
         cells = [second.clip_id, str(place), "left wrist 48 mm, head 31 mm"]
         assert row.locator("td").all_inner_texts() == cells
         assert page.locator("tr", has_text=first.clip_id).count() == 0

@@ -4,7 +4,7 @@ from PIL import Image
 
 from corpus.problems import InputError
 from render.clip import RenderSettings, Stage
-from render.keyframes import PATH_AHEAD, floor_path, frames_at, keyframes
+from render.keyframes import PATH_AHEAD, Keyframes, floor_path, frames_at, keyframes
 from render.marks import INK
 from tests.render.poses import motion_of, striding
 
@@ -52,6 +52,17 @@ def test_pictures_are_frames_of_the_video():
         assert np.array_equal(picture, stage.picture(frame))
     uncropped = keyframes(motion, 3, SMALL, trajectory=False, crop=False)
     assert np.array_equal(uncropped.pictures[2], stage.picture(29))
+
+
+@pytest.mark.parametrize(
+    ("width", "count", "columns"),
+    [(60, 6, 6), (60, 7, 5), (100, 6, 6), (180, 6, 3), (180, 4, 2), (900, 3, 1), (180, 20, 3)],
+)
+def test_wide_frames_stand_in_shorter_rows(width, count, columns):
+    pictures = [np.zeros((100, width, 3), np.uint8)] * count
+    found = Keyframes(pictures, list(range(count)), [0.0] * count)
+    assert found.as_one().shape == found.as_one(columns).shape
+    assert found.as_one(1).shape[1] < found.as_one(2).shape[1]
 
 
 def _near(picture, colour, x, y):
