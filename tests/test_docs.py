@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -28,7 +29,7 @@ CLIPS = ("0027", "0028", "0033", "0034", "0065", "0066", "0021", "0022")
 HOME_FILES = (
     "ratings.csv", "scores.csv", "answers.csv", "captions.jsonl", "joints.npy", "clip.bvh",
     "stride.csv", "other.csv", "retrieval.npz", "other.npz", "text.npy", "motion.npy",
-    "reference.npy",
+    "reference.npy", "events.json", "order.csv",
 )  # fmt: skip
 """Files of the reader's own that the documents speak of."""
 
@@ -109,6 +110,10 @@ def home(tmp_path, monkeypatch) -> Path:
     ]
     for name in ("stride.csv", "other.csv"):
         (tmp_path / name).write_text("\n".join([head, *items]) + "\n")
+    events = {clip.clip.id: ["a person walks", "sits down"] for clip in demo_corpus()[:3]}
+    (tmp_path / "events.json").write_text(json.dumps(events))
+    rows = [f"{name},{k},1" for k, name in enumerate(events)]
+    (tmp_path / "order.csv").write_text("\n".join(["motion_id,s_text,s_shuffled", *rows]) + "\n")
     write_vectors(tmp_path)
     walk = demo_corpus()[0].motion
     np.save(tmp_path / "joints.npy", walk.resampled(20).positions[:20])
