@@ -7,8 +7,8 @@ from pathlib import Path
 
 from corpus.problems import InputError, Problem
 from llm.ask import LanguageModel
-from llm.batch import export_batch, import_batch
-from llm.outcome import T
+from llm.batch import NO_LINE, export_batch, import_batch
+from llm.outcome import Reply, T
 from llm.requests import Request
 
 
@@ -32,12 +32,16 @@ class Batches:
         """The files written."""
         self.lines = 0
         """Questions written."""
-        self.read: dict[str, tuple[int, int]] = {}
-        """By stage: questions the files answer, questions it asked."""
         self._answers = answers
+        self._told: dict[str, dict[tuple[str, int], bool]] = {}
         self._stage: str | None = None
         self._asks = 0
         self._unused: dict[tuple[str, str], Problem] | None = None
+
+    @property
+    def read(self) -> dict[str, tuple[int, int]]:
+        """By stage: questions the files answer, questions it asked."""
+        return {stage: (sum(told.values()), len(told)) for stage, told in self._told.items()}
 
     @property
     def unused(self) -> list[Problem]:
@@ -47,7 +51,7 @@ class Batches:
     def take(
         self, stage: str, model: LanguageModel, requests: Sequence[Request], schema: type[T]
     ) -> None:
-        """Read the answers to the questions of a stage into its model's cache.
+        """Read the answers to the questions of a stage, and count them.
 
         Args:
             stage: Name of the stage.
@@ -60,14 +64,31 @@ class Batches:
         """
         if not self._answers or model.cache is None:
             return
+        told = self._told.setdefault(stage, {})
+        for request, reply in zip(requests, self.replies(model, requests, schema), strict=True):
+            told[request.id, request.repeat] = reply is not None and reply.usable
+
+    def replies(
+        self, model: LanguageModel, requests: Sequence[Request], schema: type[T]
+    ) -> list[Reply[T] | None]:
+        """Return what the files hold on each question, None for nothing; answers are cached.
+
+        Args:
+            model: The model; without a cache nothing is read.
+            requests: The questions.
+            schema: Record of the answers.
+
+        Raises:
+            InputError: As ``take``.
+        """
+        if not self._answers or model.cache is None:
+            return [None] * len(requests)
         came = import_batch(requests, schema, model.settings, self._answers, model.cache)
-        answered, asked = self.read.get(stage, (0, 0))
-        answered += sum(reply.usable for reply in came.replies)
-        self.read[stage] = (answered, asked + len(requests))
         left = {(problem.file, problem.place): problem for problem in came.problems}
         if self._unused is not None:
             left = {place: told for place, told in left.items() if place in self._unused}
         self._unused = left
+        return [None if reply.reason == NO_LINE else reply for reply in came.replies]
 
     def give(
         self, stage: str, model: LanguageModel, requests: Sequence[Request], schema: type[T]

@@ -137,6 +137,57 @@ class Stages:
         self._replies.setdefault(stage, []).extend(replies)
         return replies
 
+    def recall(
+        self, stage: str, requests: Sequence[Request], schema: type[T]
+    ) -> list[Reply[T] | None]:
+        """Return what earlier runs and the batch files hold on each question; nothing is sent.
+
+        A reply of the files that is no answer, e.g. a refusal, is returned too.
+
+        Args:
+            stage: Name of the stage; it has a model.
+            requests: The questions.
+            schema: Record every answer must be.
+
+        Returns:
+            One reply for each request, in order; None where nothing is known of it.
+
+        Raises:
+            InputError: As ``Batches.take``.
+        """
+        model = self._models[stage]
+        told = self.batches.replies(model, requests, schema)
+        kept = _from_cache(model, requests, schema)
+        return [mine if mine.usable else other for mine, other in zip(kept, told, strict=True)]
+
+    def ask_open(
+        self,
+        stage: str,
+        requests: Sequence[Request],
+        known: Sequence[Reply[T] | None],
+        schema: type[T],
+    ) -> list[Reply[T]]:
+        """Ask those questions of which nothing is known.
+
+        Args:
+            stage: Name of the stage; it has a model.
+            requests: The questions.
+            known: What ``recall`` returned on them; a reply that is no answer stands.
+            schema: Record every answer must be.
+
+        Returns:
+            One reply for each request, in order.
+
+        Raises:
+            InputError: As ``ask``.
+        """
+        open_ones = [r for r, reply in zip(requests, known, strict=True) if reply is None]
+        self.batches.take(stage, self._models[stage], requests, schema)
+        self._replies.setdefault(stage, []).extend(reply for reply in known if reply is not None)
+        came = iter(self.ask(stage, open_ones, schema) if open_ones else ())
+        self._used.setdefault(stage, (0, Usage(prompt=0, completion=0)))
+        return [next(came) if reply is None else reply for reply in known]
+
     def uses(self) -> dict[str, StageUse]:
         """Return what each stage that was reached asked and used."""
         uses: dict[str, StageUse] = {}

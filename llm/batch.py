@@ -29,6 +29,10 @@ MOST_BYTES = 200_000_000
 """Largest file, bytes (OpenAI Batch API)."""
 
 
+NO_LINE = "the batch files hold no answer"
+"""Reason of a reply that stands for a question the files say nothing of."""
+
+
 class Exported(NamedTuple):
     """What ``export_batch`` wrote."""
 
@@ -134,7 +138,7 @@ def import_batch(
                 cache.put(reply.exchange)
             if key not in found or reply.usable:
                 found[key] = reply
-    none = Reply[T]("", "error", None, "the batch files hold no answer")
+    none = Reply[T]("", "error", None, NO_LINE)
     replies = [replace(found.get(q.key, none), id=q.request.id) for q in asked]
     return Imported(replies, problems)
 

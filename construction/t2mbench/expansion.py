@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import NamedTuple
 
 from benchmarks.items import Frozen, Provenance
 from benchmarks.t2mbench import CATEGORIES
@@ -27,6 +29,7 @@ _DRY = 200
 _TOLD = 4
 """Most mistakes that a later round is told."""
 _MOST_CALLS = 10_000
+_NO_ANSWER = "an earlier run had no answer and went on to the next round"
 
 
 class Expanded(Frozen):
@@ -34,6 +37,15 @@ class Expanded(Frozen):
 
     prompts: tuple[str, ...]
     """The instructions."""
+
+
+class _Asked(NamedTuple):
+    """A question of a round."""
+
+    cell: Cell
+    request: Request
+    seeds: list[Seed]
+    """The seeds it is given."""
 
 
 def by_grammar(book: Book, quota: Sequence[Cell], seed: int, given: Sequence[Seed]) -> None:
@@ -108,6 +120,9 @@ def by_model(
 ) -> None:
     """Ask a language model for what the cells lack, in rounds; each tells it the last mistakes.
 
+    A run goes on from the round that an earlier one or the batch files reached: what had no answer
+    before the next round was asked is not asked again, so that all rounds stay as they were.
+
     Args:
         book: Takes the candidates.
         quota: The cells.
@@ -123,20 +138,39 @@ def by_model(
     prompt = stages.prompts.load("t2mbench.expand")
     pools = {cell: _pool(cell, seed, given) for cell in quota}
     mistakes: dict[Cell, Counter[str]] = {cell: Counter() for cell in quota}
-    for number in range(rounds):
-        asked = [
-            (cell, *question)
+
+    def questions(number: int, book: Book, mistakes: dict[Cell, Counter[str]]) -> list[_Asked]:
+        return [
+            _Asked(cell, *question)
             for cell in quota
             for question in _questions(
                 prompt, cell, book.missing(cell), pools[cell], mistakes[cell], number, per_call
             )
         ]
+
+    def went_on(number: int, asked: list[_Asked], known: list[Reply[Expanded] | None]) -> bool:
+        """Whether the round after this one was asked in an earlier run."""
+        if number + 1 == rounds or all(reply is None for reply in known):
+            return False
+        trial, told = deepcopy((book, mistakes))
+        _take(trial, asked, known, told)
+        later = [one.request for one in questions(number + 1, trial, told)]
+        return any(reply is not None for reply in stages.recall(STAGE, later, Expanded))
+
+    for number in range(rounds):
+        asked = questions(number, book, mistakes)
         if not asked:
             return
-        replies = stages.ask(STAGE, [request for _, request, _ in asked], Expanded)
-        for reply, (cell, _, chosen) in zip(replies, asked, strict=True):
-            _take(book, cell, reply, chosen, mistakes[cell])
-        if stages.dry_run:
+        requests = [one.request for one in asked]
+        known = stages.recall(STAGE, requests, Expanded)
+        if None in known and went_on(number, asked, known):
+            known = [
+                Reply(one.request.id, "error", None, _NO_ANSWER) if reply is None else reply
+                for one, reply in zip(asked, known, strict=True)
+            ]
+        replies = stages.ask_open(STAGE, requests, known, Expanded)
+        _take(book, asked, replies, mistakes)
+        if stages.dry_run and None in known:
             return
         if not any(reply.usable for reply in replies):
             why = replies[-1].reason
@@ -186,6 +220,18 @@ def _questions(
 
 
 def _take(
+    book: Book,
+    asked: Sequence[_Asked],
+    replies: Sequence[Reply[Expanded] | None],
+    mistakes: Mapping[Cell, Counter[str]],
+) -> None:
+    """Offer the prompts of a round to the book, in the order of the questions."""
+    for one, reply in zip(asked, replies, strict=True):
+        if reply is not None:
+            _offer(book, one.cell, reply, one.seeds, mistakes[one.cell])
+
+
+def _offer(
     book: Book, cell: Cell, reply: Reply[Expanded], chosen: Sequence[Seed], mistakes: Counter[str]
 ) -> None:
     if reply.value is None:
