@@ -25,7 +25,7 @@ _VARIANT: dict[Intervention, str] = {"mirrored": "#mirrored", "time_reversed": "
 
 
 class Embedder(Protocol):
-    """A dual encoder with its motions at hand, e.g. ``evaluators.source.ModelScores``."""
+    """A dual encoder with its motions at hand, e.g. ``evaluators.model_source.ModelScores``."""
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (N, D)."""

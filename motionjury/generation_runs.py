@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evaluators.cache import Vectors
-    from evaluators.source import ModelScores
+    from evaluators.model_source import ModelScores
     from metrics.generation_suite import Settings, Suite
     from metrics.interventions import CaptionRule
     from metrics.results import Result
@@ -56,8 +56,8 @@ def score_with_model(
     Raises:
         InputError: Anything that cannot be used.
     """
+    from evaluators.model_source import ModelScores
     from evaluators.protocol import EmbeddingModel
-    from evaluators.source import ModelScores
     from metrics.generation_report import generation_result
     from metrics.interventions import CAPTION_RULES, score_interventions
     from metrics.results import Dropped, Source

@@ -11,7 +11,8 @@ from motionjury.options import bar
 from motionjury.scored_clips import ScoredClip, folder_clips, known_clips, library
 
 if TYPE_CHECKING:
-    from evaluators.source import ModelScores, Text
+    from evaluators.model_source import ModelScores
+    from evaluators.source import Text
     from metrics.results import Dropped, Source
     from metrics.retrieval import Pool
     from metrics.retrieval_scores import Scores, Similarity
@@ -46,8 +47,8 @@ def model_pools(
     Raises:
         InputError: Anything that cannot be used.
     """
+    from evaluators.model_source import ModelScores
     from evaluators.protocol import EmbeddingModel, LikelihoodModel, PairScorer
-    from evaluators.source import ModelScores
     from metrics.results import Source
     from motionjury.models import cache_folder, open_models
 

@@ -18,7 +18,8 @@ from benchmarks.stride import Triplet
 from construction.stride import draft_stride
 from corpus.synthetic import demo_corpus
 from evaluators.builtin import load_builtin
-from evaluators.source import ModelScores, MotionLibrary
+from evaluators.model_source import ModelScores
+from evaluators.source import MotionLibrary
 from evaluators.training.builtin import BuiltinConfig, train_builtin
 from metrics.stride_cells import score_stride
 from metrics.stride_grid import audit_mirrors, score_grids

@@ -194,8 +194,9 @@ def _from_model(
 ) -> ScoredOrder:
     import numpy as np
 
+    from evaluators.model_source import ModelScores
     from evaluators.protocol import ForcedChoiceModel
-    from evaluators.source import ModelScores, Text
+    from evaluators.source import Text
     from metrics.chronology import ScoredOrder, chronology
     from metrics.results import Dropped, Source
     from motionjury.models import cache_folder

@@ -86,8 +86,8 @@ class StrideRun:
             library: Motions of the release.
             cache: Folder of kept vectors.
         """
+        from evaluators.model_source import ModelScores
         from evaluators.protocol import ForcedChoiceModel
-        from evaluators.source import ModelScores
 
         found = []
         for kind, model in models:

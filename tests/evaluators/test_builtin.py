@@ -10,8 +10,9 @@ from evaluators.builtin import (
     read_frames,
     save_weights,
 )
+from evaluators.model_source import ModelScores
 from evaluators.protocol import EmbeddingModel, SeesText
-from evaluators.source import ModelScores, MotionLibrary
+from evaluators.source import MotionLibrary
 from evaluators.training.builtin import BuiltinConfig, TrainingSet, train_builtin
 
 TINY = BuiltinConfig(epochs=3, width=32, layers=1, batch=16, learning_rate=3e-3)

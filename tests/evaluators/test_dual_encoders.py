@@ -15,10 +15,11 @@ from evaluators.checkpoints import read_weights
 from evaluators.chronret import ChronRet
 from evaluators.clam import Clam
 from evaluators.humanml3d import HumanML3DEvaluator
+from evaluators.model_source import ModelScores
 from evaluators.networks.actor import sequence_encoder
 from evaluators.protocol import EmbeddingModel, SeesText
 from evaluators.snapmogen import FeatureFolder, SnapMoGen
-from evaluators.source import ModelScores, MotionLibrary
+from evaluators.source import MotionLibrary
 from evaluators.text.clip_bpe import BytePairs
 from evaluators.text.glove import TAGS, WordVectors
 from evaluators.text.tags import GivenTags

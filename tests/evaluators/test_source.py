@@ -5,7 +5,8 @@ from corpus.motion import Motion
 from corpus.problems import InputError
 from evaluators.cache import VectorCache
 from evaluators.file_source import read_pair_scores
-from evaluators.source import ModelScores, MotionLibrary, Text
+from evaluators.model_source import ModelScores
+from evaluators.source import MotionLibrary, Text
 
 
 def motion(height, frames=30):

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from benchmarks.stride import AXES, Triplet
 from corpus.motion import Motion
 from corpus.problems import InputError
-from evaluators.source import ModelScores, MotionLibrary
+from evaluators.model_source import ModelScores
+from evaluators.source import MotionLibrary
 from metrics.stride_cells import score_stride
 from metrics.stride_grid import Grids, audit_mirrors, grids_csv, score_grids
 from metrics.stride_scoring import StrideTask, choose_items, draw_controls, score_items
