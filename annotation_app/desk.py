@@ -38,15 +38,18 @@ def desk_state(
         texts: Words of the page.
 
     Returns:
-        Plain JSON; ``task`` is None when nothing is left for this person.
+        Plain JSON; ``task`` is None when nothing is left for this person, or no try in training.
 
     Raises:
         AccessError: The person was revoked or takes no part in the study.
         StudyError: The study is not open.
     """
     study = get_study(session, study_id)
-    if standing(session, study.id, person_id).trained:
+    known = standing(session, study.id, person_id)
+    if known.trained:
         return _work_state(session, study, person_id, texts)
+    if known.stopped:
+        return _state(study, None, {"done": 0, "total": 0, "minutes": None}, None, texts)
     return _training_state(session, study, person_id, texts)
 
 

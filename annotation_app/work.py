@@ -116,7 +116,7 @@ def _training(caller: _Caller, body: Mapping[str, Any]) -> dict[str, Any]:
             session, study_id, caller.person_id, item_id, _map(body, "answers")
         )
         data = feedback_data(get_study(session, study_id), feedback, caller.texts)
-    if data["passed"]:
+    if data["passed"] or feedback.stopped:
         data["state"] = _next(caller, study_id)
     return data
 

@@ -1,14 +1,14 @@
-"""How attentive experts are, and how they agree with themselves.
+"""How experts did in training, how attentive they are, and how they agree with themselves.
 
 Attention items have a known answer and look like any other; repeated items are an expert's own,
-shown again. Neither is part of the data; both are reported by code.
+shown again. Neither is part of the data, nor is training; all are reported by code.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from audit.gold import Gold
@@ -17,6 +17,7 @@ from audit.protocols.registry import PROTOCOLS
 from audit.ratings import code_order
 from audit.records import get_study, item_record
 from audit.shown import shown_of
+from audit.tries import TrainingTries, training_tries
 from benchmarks.items import Frozen
 from store.tables import AssignmentRow, LabelRow, MemberRow, StudyItemRow
 
@@ -45,6 +46,8 @@ class ExpertChecks(Frozen):
     """Attention items answered wrong."""
     stability: dict[str, Stability]
     """By question with a single answer; empty when no item was repeated."""
+    training: TrainingTries
+    """How their tries at the training items went."""
 
 
 class ChecksReport(Frozen):
@@ -56,6 +59,11 @@ class ChecksReport(Frozen):
     """Attention items in the study."""
     repeats_wanted: int
     """Repeated items each expert is to get."""
+    training_items: int
+    """Training items in the study."""
+    first_try_share: float | None
+    """Share of training items that experts passed at their first try, over all experts and the
+    items each has tried, 0 to 1; null when none was tried."""
     experts: tuple[ExpertChecks, ...]
     """By code; all who take part."""
 
@@ -102,6 +110,7 @@ def checks_report(session: Session, study_id: str) -> ChecksReport:
     }
     answered = _answers(session, study.id, "attention")
     pairs = retest_rows(session, study.id)
+    tries = training_tries(session, study.id)
     codes = session.scalars(select(MemberRow.code).where(MemberRow.study_id == study.id))
     experts = []
     for code in sorted(codes, key=code_order):
@@ -126,12 +135,16 @@ def checks_report(session: Session, study_id: str) -> ChecksReport:
                 passed_share=passed / len(own) if own else None,
                 missed=missed,
                 stability=_stability([row for row in pairs if row.rater == code]),
+                training=tries[code],
             )
         )
+    tried = sum(one.tried for one in tries.values())
     return ChecksReport(
         study_id=study.id,
         attention_items=len(gold),
         repeats_wanted=study.config.repeats,
+        training_items=_training_items(session, study.id),
+        first_try_share=sum(one.first for one in tries.values()) / tried if tried else None,
         experts=tuple(experts),
     )
 
@@ -175,6 +188,15 @@ def retest_rows(session: Session, study_id: str) -> list[RetestRow]:
                 )
             )
     return rows
+
+
+def _training_items(session: Session, study_id: str) -> int:
+    query = (
+        select(func.count())
+        .select_from(StudyItemRow)
+        .where(StudyItemRow.study_id == study_id, StudyItemRow.purpose == "training")
+    )
+    return session.scalar(query) or 0
 
 
 def _stability(rows: list[RetestRow]) -> dict[str, Stability]:

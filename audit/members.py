@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from audit.people import require, require_actor
 from audit.records import StudyError, clock, get_study, locked_study
+from audit.tries import stopped_in_training
 from benchmarks.items import Frozen
 from store.events import log
 from store.tables import AssignmentRow, DecisionRow, MemberRow, PersonRow
@@ -30,6 +31,8 @@ class Seat(Frozen):
     """Whether they said that they have read the guidelines."""
     trained: bool
     """Whether they passed training."""
+    stopped: bool
+    """Whether they ran out of tries in training and wait to be allowed on."""
     retired_at: float | None
     """UTC seconds since which they take no part any more; null while they do."""
 
@@ -207,6 +210,7 @@ def roster(session: Session, study_id: str, actor: str | None = None) -> list[Se
             active=person.active,
             guidelines_read=member.guidelines_at is not None,
             trained=member.trained_at is not None,
+            stopped=stopped_in_training(session, study, person.id),
             retired_at=member.retired_at,
         )
         for member, person in session.execute(query)

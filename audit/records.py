@@ -50,6 +50,9 @@ class StudyConfig(Frozen):
     """Items each expert is shown a second time, to see how they agree with themselves."""
     repeat_gap: int = Field(default=10, ge=1)
     """Least number of other items an expert answers before one comes back."""
+    training_tries: int | None = Field(default=None, ge=1)
+    """Most tries at a training item; after it an expert stops until a coordinator allows them on.
+    Null for as many as they like."""
     allow_3d: bool = False
     """Whether experts may also see each clip in 3D; the video stays what is judged."""
     facing_arrow: bool = False

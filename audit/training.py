@@ -1,7 +1,8 @@
 """Training: items with known answers, explained after each try. Never part of the data.
 
-An expert may try again. The last try at each item counts, and training is passed when the share
-of right answers over all training items reaches the protocol's ``training_pass_share``.
+An expert may try again, as often as the study allows. The last try at each item counts, and
+training is passed when the share of right answers over all training items reaches the protocol's
+``training_pass_share``.
 """
 
 from __future__ import annotations
@@ -25,12 +26,10 @@ from audit.records import (
     open_study,
 )
 from audit.shown import form_of
+from audit.tries import TRIED, out_of_tries, stopped_in_training, tries_of
 from benchmarks.items import Frozen
-from store.events import list_events, log
+from store.events import log
 from store.tables import MemberRow, StudyItemRow
-
-TRIED = "training_tried"
-"""Action under which a try is logged; its details hold which questions were right."""
 
 
 class TrainingItem(Frozen):
@@ -70,6 +69,8 @@ class Feedback(Frozen):
     """Whether training is passed and labelling may begin."""
     left: int
     """Training items that were not answered yet."""
+    stopped: bool
+    """Whether no try is left, so that a coordinator has to be asked."""
 
 
 def training_items(session: Session, study_id: str, person_id: str) -> list[TrainingItem]:
@@ -88,7 +89,7 @@ def training_items(session: Session, study_id: str, person_id: str) -> list[Trai
     study = get_study(session, study_id)
     if session.get(MemberRow, (study.id, person_id)) is None:
         raise StudyError("you take no part in this study")
-    tries = _tries(session, study.id, person_id)
+    tries = tries_of(session, study.id, person_id)
     return [
         TrainingItem(
             item_id=row.item_id,
@@ -123,13 +124,15 @@ def check_training(
     Raises:
         AnswerError: The protocol does not take the answers.
         AccessError: The person is unknown, revoked or no expert.
-        StudyError: The study is not open, the person takes no part in it, or the item is no
-            training item of it.
+        StudyError: The study is not open, the person takes no part in it, the item is no training
+            item of it, or no try is left.
     """
     at = clock(now)
     require(session, person_id, "expert")
     study = open_study(session, study_id)
     member = lock_member(session, study.id, person_id)
+    if member.trained_at is None and out_of_tries(session, study, person_id):
+        raise StudyError("no try is left at this practice item; talk to your coordinator")
     row = session.get(StudyItemRow, (study.id, item_id))
     if row is None or row.purpose != "training" or row.gold is None:
         raise StudyError("this is no training item of the study")
@@ -158,7 +161,7 @@ def check_training(
         at=at,
     )
     session.flush()
-    tries = _tries(session, study.id, person_id)
+    tries = tries_of(session, study.id, person_id)
     rows = _rows(session, study.id)
     left = sum(one.item_id not in tries for one in rows)
     results = [ok for one in rows if one.item_id in tries for ok in tries[one.item_id][-1].values()]
@@ -176,6 +179,7 @@ def check_training(
         passed=all(right.values()),
         trained=member.trained_at is not None,
         left=left,
+        stopped=member.trained_at is None and out_of_tries(session, study, person_id),
     )
 
 
@@ -211,6 +215,8 @@ class Standing(Frozen):
     """Whether they said that they have read the guidelines."""
     trained: bool
     """Whether training is passed, or there is none."""
+    stopped: bool
+    """Whether they ran out of tries in training and have to wait for a coordinator."""
 
 
 def standing(session: Session, study_id: str, person_id: str) -> Standing:
@@ -226,7 +232,11 @@ def standing(session: Session, study_id: str, person_id: str) -> Standing:
     if member is None:
         raise StudyError("you take no part in this study")
     trained = member.trained_at is not None or person.simulated or not _rows(session, study.id)
-    return Standing(guidelines_read=member.guidelines_at is not None, trained=trained)
+    return Standing(
+        guidelines_read=member.guidelines_at is not None,
+        trained=trained,
+        stopped=not trained and stopped_in_training(session, study, person_id),
+    )
 
 
 def _rows(session: Session, study_id: str) -> list[StudyItemRow]:
@@ -236,10 +246,3 @@ def _rows(session: Session, study_id: str) -> list[StudyItemRow]:
         .order_by(StudyItemRow.position)
     )
     return list(session.scalars(query))
-
-
-def _tries(session: Session, study_id: str, person_id: str) -> dict[str, list[dict[str, bool]]]:
-    tries: dict[str, list[dict[str, bool]]] = {}
-    for event in list_events(session, study_id=study_id, person_id=person_id, actions=(TRIED,)):
-        tries.setdefault(str(event.subject), []).append(event.details["right"])
-    return tries

@@ -180,7 +180,7 @@ class Desk {
     const submit = this.find(".submit");
     const verbs = { training: "check", revision: "save_change", work: "submit", preview: "submit" };
     const keys = { answer: verbs[this.state.task.kind],
-      sending: "sending", feedback: this.passed ? "continue" : "try_again", stopped: "stopped" };
+      sending: "sending", feedback: this.next ? "continue" : "try_again", stopped: "stopped" };
     submit.querySelector("span").textContent = t(keys[this.phase]);
     submit.disabled = this.phase === "sending" || this.phase === "stopped";
   }
@@ -315,10 +315,9 @@ class Desk {
   }
 
   afterFeedback() {
-    if (this.passed) {
-      this.finished.add(this.state.task.id);
-      return this.show(this.next);
-    }
+    // There is something next when the item is passed, and when no try at it is left.
+    if (this.passed) this.finished.add(this.state.task.id);
+    if (this.next) return this.show(this.next);
     this.phase = "answer";
     this.form.lock(false);
     this.form.feedback({});

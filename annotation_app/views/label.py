@@ -16,6 +16,7 @@ from annotation_app.views.lobby import CHOSEN
 from audit.access import Person
 from audit.protocols.registry import PROTOCOLS
 from audit.records import Study
+from audit.training import standing
 
 _RECALL = "recall"
 """Session key: the study whose last answer is to be changed from the done page."""
@@ -36,6 +37,11 @@ def draw(context: AppContext, person: Person, study: Study) -> None:
     texts = words()
     if joint.draw_invited(context, person, study, texts):
         return
+    with context.db.read() as session:
+        stopped = standing(session, study.id, person.id).stopped
+    if stopped:
+        _stopped(study, texts)
+        return
     with context.db.write() as session:
         state = desk_state(session, study.id, person.id, texts)
         if state["task"] is None and st.session_state.get(_RECALL) == study.id:
@@ -48,6 +54,14 @@ def draw(context: AppContext, person: Person, study: Study) -> None:
     event = component(texts)(key="desk", data=state, on_left_change=_left, on_guide_change=_pass)
     if event.guide:
         guidelines.dialog(study)
+
+
+def _stopped(study: Study, texts: Texts) -> None:
+    style("reading")
+    top(PROTOCOLS[study.protocol].title, study.name)
+    st.title(texts("label.stopped_title"), anchor=False)
+    st.write(texts("label.stopped"))
+    st.button(texts("label.stopped_look"), type="primary")
 
 
 def _done(study: Study, progress: dict[str, Any], texts: Texts) -> None:

@@ -54,6 +54,8 @@ def _facts(study: Study, texts: Texts) -> None:
         [texts("manage.lease"), f"{config.lease_minutes:g}"],
         [texts("manage.deadline"), moment(study.deadline)],
     ]
+    if config.training_tries is not None:
+        rows.append([texts("manage.tries"), str(config.training_tries)])
     table(texts("manage.frozen"), [texts("manage.setting"), texts("manage.value")], rows)
 
 
@@ -121,8 +123,10 @@ def _close(context: AppContext, person: Person, study: Study, texts: Texts) -> N
 def _checks(context: AppContext, study: Study, texts: Texts) -> None:
     with context.db.read() as session:
         report = checks_report(session, study.id)
-    if not report.attention_items and not report.repeats_wanted:
+    if not (report.attention_items or report.repeats_wanted or report.training_items):
         return
+    if report.first_try_share is not None:
+        st.write(texts("manage.first_try", share=f"{report.first_try_share:.0%}"))
     if not study.tells_codes:
         st.subheader(texts("manage.checks"), anchor=False)
         st.write(texts("manage.checks_later"))
@@ -131,14 +135,17 @@ def _checks(context: AppContext, study: Study, texts: Texts) -> None:
     for expert in report.experts:
         same = sum(one.same for one in expert.stability.values())
         pairs = sum(one.pairs for one in expert.stability.values())
+        training = expert.training
         rows.append(
             [
                 expert.code,
+                f"{training.first} / {training.tried}" if training.tried else None,
+                training.tries or None,
                 f"{expert.passed} / {expert.attention}" if expert.attention else None,
                 f"{same} / {pairs}" if pairs else None,
             ]
         )
-    names = ("code", "attention", "same")
+    names = ("code", "first", "tries", "attention", "same")
     table(texts("manage.checks"), [texts(f"manage.checks_{name}") for name in names], rows)
 
 

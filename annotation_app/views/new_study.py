@@ -142,6 +142,7 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
             legend=legend,
             repeats=checks.repeats,
             repeat_gap=checks.gap,
+            training_tries=checks.tries if checks.training is not None else None,
         )
         study = create_study(session, config, person.id)
         for add, file in ((add_training, checks.training), (add_attention, checks.attention)):
@@ -168,6 +169,7 @@ class _Checks(NamedTuple):
     attention: UploadedFile | None
     repeats: int
     gap: int
+    tries: int | None
 
 
 def _checks_on_experts(key: str, texts: Texts) -> _Checks:
@@ -177,9 +179,10 @@ def _checks_on_experts(key: str, texts: Texts) -> _Checks:
         left, right = st.columns(2)
         training = left.file_uploader(texts("new.training"), "json", key=f"training-{key}")
         attention = right.file_uploader(texts("new.attention"), "json", key=f"attention-{key}")
+        tries = left.number_input(texts("new.tries"), 0, 100, 0, help=texts("new.tries_help"))
         repeats = left.number_input(texts("new.repeats"), 0, 1000, 0, help=texts("new.repeat_help"))
         gap = right.number_input(texts("new.repeat_gap"), 1, 1000, 10)
-    return _Checks(training, attention, int(repeats), int(gap))
+    return _Checks(training, attention, int(repeats), int(gap), int(tries) or None)
 
 
 def _example(protocol: Protocol) -> str:

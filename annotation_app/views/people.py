@@ -15,6 +15,7 @@ from audit.access import add_person, invite, list_people, revoke
 from audit.members import add_member, retire, roster
 from audit.people import ROLES, Person
 from audit.studies import Study
+from audit.tries import allow_tries
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -41,7 +42,7 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
             if not seat.active
             else texts("people.left", when=moment(seat.retired_at))
             if seat.retired_at is not None
-            else texts("people.taking_part"),
+            else texts("people.stopped" if seat.stopped else "people.taking_part"),
         ]
         for seat in seats
     ]
@@ -52,6 +53,9 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
         free = {one.id: one.name for one in others if one.id not in inside}
         _add(context, person, study, free, texts)
         now = {s.person_id: names[s.person_id] for s in seats if s.retired_at is None and s.active}
+        stopped = {s.person_id: names[s.person_id] for s in seats if s.stopped}
+        if stopped:
+            _allow(context, person, study, stopped, texts)
         if now:
             _retire(context, person, study, now, texts)
     everybody(context, person, texts)
@@ -128,6 +132,24 @@ def _add(
         if act(context, change, texts):
             st.session_state[_LINK] = (name.strip(), _address(links[0]))
             done(texts("people.added", name=name.strip()))
+
+
+def _allow(
+    context: AppContext, person: Person, study: Study, stopped: dict[str, str], texts: Texts
+) -> None:
+    st.subheader(texts("people.allow_title"), anchor=False)
+    st.write(texts("people.allow_help"))
+    with st.form("allow", border=False):
+        chosen = pick(texts("people.allow_who"), stopped, texts)
+        sent = st.form_submit_button(texts("people.allow"))
+    if sent and chosen is None:
+        st.error(texts("console.choose_first"))
+    elif (
+        sent
+        and chosen is not None
+        and act(context, lambda session: allow_tries(session, study.id, chosen, person.id), texts)
+    ):
+        done(texts("people.allowed", name=stopped[chosen]))
 
 
 def _retire(

@@ -88,6 +88,12 @@ def create(
             help="JSON list of training items: item_id, or kind and payload; answers; explanation.",
         ),
     ] = None,
+    training_tries: Annotated[
+        int | None,
+        typer.Option(
+            "--training-tries", min=1, help="Most tries at a training item; no limit by default."
+        ),
+    ] = None,
     attention: Annotated[
         Path | None,
         typer.Option("--attention", help="The same for attention items, mixed in unmarked."),
@@ -113,6 +119,8 @@ def create(
         raise InputError(f"--protocol: expected one of {sorted(PROTOCOLS)}, got {protocol!r}")
     if decision is not None and decision not in _DECISIONS:
         raise InputError(f"--decision: expected majority or unanimous, got {decision!r}")
+    if training_tries is not None and training is None:
+        raise InputError("--training-tries goes with --training")
     chosen = PROTOCOLS[protocol]
     rule = None
     if decision is not None:
@@ -158,6 +166,7 @@ def create(
                 deadline=parse_time(deadline, "--deadline") if deadline else None,
                 repeats=repeats,
                 repeat_gap=repeat_gap,
+                training_tries=training_tries,
                 allow_3d=allow_3d,
                 facing_arrow=facing_arrow,
                 legend=legend,

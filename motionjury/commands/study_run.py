@@ -10,6 +10,7 @@ from motionjury.options import JsonOption, WorkspaceOption, print_json
 from motionjury.times import parse_time
 
 if TYPE_CHECKING:
+    from audit.checks import ChecksReport
     from audit.studies import Progress
     from audit.told import ToldProgress
 
@@ -175,13 +176,34 @@ def retire(
     )
 
 
+@app.command("allow-tries")
+def allow_tries(
+    name: StudyArgument,
+    person: Annotated[str, typer.Argument(help="Name or id of the expert.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let an expert who ran out of tries at the training items train on.
+
+    Example: motionjury study allow-tries "Audit 1" "Ada L."
+    """
+    from audit.access import find_person
+    from audit.tries import allow_tries as allow
+    from motionjury.workspace import open_workspace
+
+    with open_workspace(workspace).db.write() as session:
+        found = find_person(session, person)
+        allow(session, name, found.id)
+    _say(as_json, {"person": found.id, "allowed": True}, f"{found.name} may train on")
+
+
 @app.command()
 def checks(
     name: StudyArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Report attention items and repeated items by expert code, once the study is closed.
+    """Report training, attention items and repeated items by expert code, once a study is closed.
 
-    Neither is part of the data. Kappa is of each question's two occasions, all experts together.
+    None is part of the data. Kappa is of each question's two occasions, all experts together.
 
     Example: motionjury study checks "Audit 1" --json
     """
@@ -195,16 +217,21 @@ def checks(
         report = checks_report(session, name)
         rows = retest_rows(session, name)
     if not tells:
-        planned = {
+        planned: dict[str, object] = {
             "attention_items": report.attention_items,
             "repeats_wanted": report.repeats_wanted,
+            "training_items": report.training_items,
+            "first_try_share": report.first_try_share,
         }
-        _say(as_json, {**planned, "experts": None, "retest": None, "reason": _LATER}, _LATER)
+        told = {**planned, "experts": None, "retest": None, "reason": _LATER}
+        _say(as_json, told, "\n".join([*_training(report), _LATER]))
         return
     table = retest_table(rows)
     if as_json:
         print_json({**report.model_dump(), "retest": table})
         return
+    for line in _training(report):
+        print(line)
     for expert in report.experts:
         stable = ", ".join(
             f"{question} {found.same}/{found.pairs}" for question, found in expert.stability.items()
@@ -214,6 +241,12 @@ def checks(
             f"{expert.code}: {right if expert.attention else 'no attention items answered'}; "
             f"same again: {stable or 'nothing repeated'}"
         )
+        if expert.training.tried:
+            first, tried = expert.training.first, expert.training.tried
+            print(
+                f"{expert.code}: practice {first}/{tried} right at the first try, "
+                f"{expert.training.tries} tries"
+            )
     for row in table:
         value = "undefined" if row["value"] is None else f"{row['value']:.3f}"
         print(f"test-retest {row['axis']}: kappa {value}, {row['pairs']} pairs")
@@ -256,6 +289,12 @@ def _print_progress(found: Progress, experts: list[ToldProgress]) -> None:
             str(cell.ratings),
         )
     console.print(strata)
+
+
+def _training(report: ChecksReport) -> list[str]:
+    if report.first_try_share is None:
+        return []
+    return [f"practice items passed at the first try: {report.first_try_share:.0%} of all experts'"]
 
 
 def _say(as_json: bool, value: dict[str, object], words: str) -> None:

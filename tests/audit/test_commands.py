@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from audit.access import redeem
+from audit.records import get_study
 from corpus.problems import InputError
 from motionjury.commands import people, study
 from motionjury.workspace import Workspace, init_workspace
@@ -103,7 +104,9 @@ def test_training_items_come_from_a_file(fresh: Workspace, tmp_path: Path) -> No
         },
     ]
     file.write_text(json.dumps(entries), encoding="utf-8")
-    made = answer(study.app, fresh, "create", "A", "--training", str(file))
+    made = answer(study.app, fresh, "create", "A", "--training", str(file), "--training-tries", "3")
+    with fresh.db.read() as session:
+        assert get_study(session, "A").config.training_tries == 3
     assert (made["items"], made["training"]) == (5, 2)
     answer(study.app, fresh, "launch", "A")
 
@@ -137,6 +140,7 @@ def test_a_bad_training_file_is_named_with_its_entry(
     [
         (["--protocol", "no_such"], "--protocol: expected one of"),
         (["--decision", "coin"], "--decision: expected majority or unanimous"),
+        (["--training-tries", "3"], "--training-tries goes with --training"),
     ],
 )
 def test_bad_options_are_named(fresh: Workspace, words: list[str], message: str) -> None:

@@ -11,6 +11,7 @@ import typer
 from audit.assignment import next_assignment
 from audit.labelling import submit
 from audit.stimuli import study_media
+from audit.training import check_training, training_items
 from corpus.problems import InputError
 from motionjury.commands import house, people, study
 from motionjury.times import parse_time
@@ -148,6 +149,23 @@ def test_status_tells_no_count_that_leads_from_a_person_to_a_code(rendered: Work
     answer(study.app, rendered, "close", "audit", "--yes")
     assert seen(*counts) == [(0, 0, 0, 0), (3, 0, 0, 0)]
     assert "half or more" not in run(study.app, rendered, "status", "audit").stdout
+
+
+def test_tries_in_training_are_limited_told_and_given_anew(rendered: Workspace) -> None:
+    world = fill(rendered.db, items=2, experts=1, ratings=1, training=1, training_tries=1, first=20)
+    with rendered.db.write() as session:
+        (drill,) = training_items(session, world.study, world.experts[0])
+        assert check_training(session, world.study, world.experts[0], drill.item_id, GOOD).stopped
+    early = answer(study.app, rendered, "checks", "audit")
+    told = (early["training_items"], early["first_try_share"], early["experts"])
+    assert told == (1, 0.0, None)
+    assert "first try: 0%" in run(study.app, rendered, "checks", "audit").stdout
+    assert answer(study.app, rendered, "allow-tries", "audit", "Ella 0")["allowed"]
+    with pytest.raises(InputError, match="has not run out of tries"):
+        run(study.app, rendered, "allow-tries", "audit", "Ella 0")
+    answer(study.app, rendered, "close", "audit", "--yes")
+    assert answer(study.app, rendered, "checks", "audit")["experts"][0]["training"]["tries"] == 1
+    assert "practice 0/1 right at the first" in run(study.app, rendered, "checks", "audit").stdout
 
 
 def test_doctor_compares_log_and_tables(

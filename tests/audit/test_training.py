@@ -4,8 +4,10 @@ from sqlalchemy import select
 from audit.access import AccessError, add_person
 from audit.answers import AnswerError
 from audit.assignment import next_assignment
+from audit.checks import checks_report
 from audit.known_answers import read_known
 from audit.labelling import study_ratings, submit
+from audit.members import roster
 from audit.protocols.registry import PROTOCOLS
 from audit.records import StudyError
 from audit.studies import Gold, add_member, add_training, create_study, free_items, progress
@@ -15,6 +17,7 @@ from audit.training import (
     standing,
     training_items,
 )
+from audit.tries import allow_tries
 from corpus.problems import InputError
 from store.session import Database
 from store.tables import LabelRow
@@ -91,6 +94,61 @@ def test_nobody_is_in_training_where_there_is_none(db: Database) -> None:
         assert progress(session, plain.study).experts[0].stage == "labelling"
         submit(session, held.id, person, "only", GOOD, {})
         assert progress(session, plain.study).experts[0].stage == "finished"
+
+
+@pytest.fixture
+def limited(db: Database) -> World:
+    return fill(db, items=2, training=2, training_tries=2)
+
+
+def test_after_the_last_try_an_expert_stops_until_a_coordinator_allows_it(limited: World) -> None:
+    person, other = limited.experts[:2]
+    with limited.db.write() as session:
+        first, second = (one.item_id for one in training_items(session, limited.study, person))
+        assert not check_training(session, limited.study, person, first, GOOD).stopped
+        assert not standing(session, limited.study, person).stopped
+        with pytest.raises(StudyError, match="has not run out of tries"):
+            allow_tries(session, limited.study, person)
+        assert check_training(session, limited.study, person, first, GOOD).stopped
+        for item_id in (first, second):
+            with pytest.raises(StudyError, match="no try is left"):
+                check_training(session, limited.study, person, item_id, RIGHT)
+        assert standing(session, limited.study, person).stopped
+        assert not standing(session, limited.study, other).stopped
+        seats = {one.person_id: one.stopped for one in roster(session, limited.study)}
+        assert [name for name, stopped in seats.items() if stopped] == [person]
+        with pytest.raises(AccessError):
+            allow_tries(session, limited.study, person, person)
+        allow_tries(session, limited.study, person, limited.coordinator)
+        assert not standing(session, limited.study, person).stopped
+        assert not check_training(session, limited.study, person, first, GOOD).stopped
+        assert not check_training(session, limited.study, person, first, RIGHT).stopped
+        assert check_training(session, limited.study, person, second, RIGHT).trained
+        assert not standing(session, limited.study, person).stopped
+
+
+def test_without_a_limit_nobody_is_stopped(drilled: World) -> None:
+    person = drilled.experts[0]
+    with drilled.db.write() as session:
+        first = training_items(session, drilled.study, person)[0].item_id
+        for _ in range(20):
+            assert not check_training(session, drilled.study, person, first, GOOD).stopped
+
+
+def test_checks_count_tries_by_code_and_first_tries_over_all(drilled: World) -> None:
+    one, other = drilled.experts[:2]
+    with drilled.db.write() as session:
+        assert checks_report(session, drilled.study).first_try_share is None
+        first, second = (row.item_id for row in training_items(session, drilled.study, one))
+        for person, item_id, answers in (
+            (one, first, GOOD), (one, first, GOOD), (one, first, RIGHT), (one, second, RIGHT),
+            (other, first, RIGHT),
+        ):  # fmt: skip
+            check_training(session, drilled.study, person, item_id, answers)
+        report = checks_report(session, drilled.study)
+    assert (report.training_items, report.first_try_share) == (2, pytest.approx(2 / 3))
+    told = {(row.training.tried, row.training.first, row.training.tries) for row in report.experts}
+    assert told == {(2, 1, 4), (1, 1, 1), (0, 0, 0)}
 
 
 def test_training_never_enters_the_data(drilled: World) -> None:

@@ -69,6 +69,7 @@ def fill(
     lease_minutes: float = 30.0,
     axes: Sequence[StrideAxis] = ("mirror_reflection",),
     training: int = 0,
+    training_tries: int | None = None,
     decision: str | None = None,
     seed: int = 7,
     opened: bool = True,
@@ -105,6 +106,7 @@ def fill(
             seed=seed,
             lease_minutes=lease_minutes,
             decision=decision,
+            training_tries=training_tries,
         )
         study = create_study(session, config, coordinator.id, now=START)
         gold = {"fluent": "yes", "single_change": "no", "distinguishable": "yes"}
