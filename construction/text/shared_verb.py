@@ -75,10 +75,16 @@ def _shared_way(
 
 
 def _names_act(tokens: list[Token], lemma: str, start: int, end: int) -> bool:
-    """Whether "a left jab" is an act that the verb tells of, as in "throws a left jab"."""
+    """Whether "a left jab at him" is an act that the verb tells of, as in "throws a left jab"."""
     acts = str(table("temporal")["support"].get(lemma, "")).split()
     forms = {form for act in acts for form in (act, act + "s", act + "es")}
-    return tokens[end - 1].low in forms and all(t.low != "and" for t in tokens[start:end])
+    told = [t.low for t in tokens[start:end]]
+    head = next((k for k, word in enumerate(told) if word in forms), None)
+    if head is None or "and" in told or set(told[:head]) & listed("unfinished"):
+        return False
+    return told[head + 1 : head + 2] == [] or told[head + 1] in (
+        listed("unfinished") | listed("directions")
+    )
 
 
 def _whither(tokens: list[Token], start: int, end: int) -> bool:

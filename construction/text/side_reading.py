@@ -102,11 +102,20 @@ def read_left(c: Context) -> tuple[CueReading, str]:
         return "ambiguous", "leaving, or a side"
     if p1 in {"is", "was", "are", "were", "been", "being", "be", "gets", "got", "get"}:
         return _remaining_or_left(c)
-    if p1 in {"has", "have", "had", "having"}:
+    negated = p1 == "t" and p2 in {"'", "\u2019"} and c.at(-3) in {"hasn", "haven", "hadn"}
+    if negated or p1 in {"has", "have", "had", "having"}:
         return "other", "the verb leave"
-    if p1 in {"just", "already", "never", "finally", "recently", "suddenly", "then", "also"} and (
-        p2 in _w("people") | {"has", "have", "had", "having"}
-    ):
+    if p1 in {
+        "just",
+        "already",
+        "never",
+        "not",
+        "finally",
+        "recently",
+        "suddenly",
+        "then",
+        "also",
+    } and (p2 in _w("people") | {"has", "have", "had", "having"}):
         return "other", "the verb leave"
     if n1 in {"behind", "alone", "unattended", "over", "without"} and not _directional(p1):
         return "other", "the verb leave"

@@ -90,6 +90,8 @@ class Parser:
     def _openings(self, i: int) -> int:
         if self._edge(i, listed("start_nouns")):
             i += 3
+        elif (self.word(i), self.word(i + 1)) == ("at", "first"):
+            i += 2
         while self.word(i) in listed("openings") or (i and self.word(i) == ","):
             i += 1
         return i

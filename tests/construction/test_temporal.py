@@ -198,6 +198,19 @@ def test_events_told_by_nouns_counted_or_close_in_time(caption, expected):
         ),
         ("she takes a step, then a bow.", "she takes a bow, then a step."),
         (
+            "he throws a kick with his right leg followed by a punch with his left hand.",
+            "he throws a punch with his left hand followed by a kick with his right leg.",
+        ),
+        (
+            "the man delivers a knee strike followed by an elbow strike.",
+            "the man delivers an elbow strike followed by a knee strike.",
+        ),
+        (
+            "he takes two steps to the left and then two steps to the right.",
+            "he takes two steps to the right and then two steps to the left.",
+        ),
+        ("he throws a punch bag followed by a kick.", None),
+        (
             "a person does two jumping jacks and then three squats.",
             "a person does three squats and then two jumping jacks.",
         ),
@@ -220,6 +233,10 @@ def test_events_told_by_nouns_counted_or_close_in_time(caption, expected):
         ("a person is walking and then he waves.", None),
         # at the start, at the end
         (
+            "at first the woman claps, then she twirls.",
+            "at first the woman twirls, then she claps.",
+        ),
+        (
             "a person stretches, and at the end he bows.",
             "a person bows, and at the end he stretches.",
         ),
@@ -240,6 +257,7 @@ def test_events_told_by_nouns_counted_or_close_in_time(caption, expected):
         ("a man squats down, then up, then to the side.", None),
         # done to the person
         ("the person gets hit and then stumbles.", None),
+        ("the person gets knocked down and then gets up.", None),
         ("a man gets pushed and then waves.", "a man waves and then gets pushed."),
         ("a man is pushed from behind and then regains his balance.", None),
         # at once, up to, depending, of one event
