@@ -130,7 +130,7 @@ class ModelScores:
                 f"{self.name}: expected texts and motions of one width, got {texts.shape[1]} "
                 f"and {motions.shape[1]}"
             )
-        scores = np.asarray(model.similarity(texts, motions), dtype=np.float32)
+        scores = self._numbers(model.similarity(texts, motions), "similarity")
         if scores.shape != (len(texts), len(motions)):
             raise InputError(
                 f"{self.name}: similarity returned shape {scores.shape} for {len(texts)} texts "
@@ -140,7 +140,7 @@ class ModelScores:
 
     def _checked(self, vectors: Vectors, count: int, method: str) -> Vectors:
         """Refuse what a model must not return; models may be the user's own."""
-        data = np.asarray(vectors, dtype=np.float32)
+        data = self._numbers(vectors, method)
         if data.ndim != 2 or len(data) != count:
             raise InputError(
                 f"{self.name}: {method} returned shape {data.shape} for {count} inputs"
@@ -151,6 +151,15 @@ class ModelScores:
                 f"{self.name}: {method} returned NaN or infinity for {bad} of {count} inputs"
             )
         return data
+
+    def _numbers(self, returned: object, method: str) -> Vectors:
+        try:
+            return np.asarray(returned, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.name}: {method} returned {type(returned).__name__}, expected numbers: "
+                f"{error}"
+            ) from error
 
     def _dual(self) -> EmbeddingModel:
         if not isinstance(self._model, EmbeddingModel):
@@ -283,5 +292,10 @@ class ModelScores:
             for name in dict.fromkeys(name for _, _, name in block):
                 self._keep_pairs(score, [entry for entry in block if entry[2] == name], motions)
             return
-        column = self._checked(np.asarray(scores).reshape(len(scores), -1), len(block), "score")
+        column = self._numbers(scores, "score")
+        if column.shape not in ((len(block),), (len(block), 1)):
+            raise InputError(
+                f"{self.name}: score returned shape {column.shape} for {len(block)} inputs"
+            )
+        column = self._checked(column.reshape(-1, 1), len(block), "score")
         self._kept["pairs"].add([key for key, _, _ in block], column)

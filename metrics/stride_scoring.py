@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,6 +232,7 @@ def choose_items(
         [pair[one.swapped] for pair, one in zip(pairs, asked, strict=True)],
         [pair[not one.swapped] for pair, one in zip(pairs, asked, strict=True)],
     )
+    _refuse_answers(model.name, answers, len(asked))
     named = [_named(answer, one.swapped) for answer, one in zip(answers, asked, strict=True)]
     item = np.array([c.item for c in controls], dtype=np.int64)
     return Scored(
@@ -244,6 +245,18 @@ def choose_items(
         dropped=_dropped(len(tasks) - len(kept), refused, 0),
         asked=tuple(asked),
     )
+
+
+def _refuse_answers(name: str, answers: Sequence[object], asked: int) -> None:
+    """Refuse what a model must not answer; models may be the user's own."""
+    allowed = get_args(Choice)
+    if len(answers) != asked:
+        raise InputError(f"{name}: choose returned {len(answers)} answers to {asked} questions")
+    wrong = next((answer for answer in answers if answer not in allowed), None)
+    if wrong is not None:
+        raise InputError(
+            f"{name}: choose returned {wrong!r:.60}, expected one of {', '.join(allowed)}"
+        )
 
 
 def _read(motions: MotionLibrary, names: set[str]) -> tuple[dict[str, Motion], dict[str, str]]:

@@ -136,9 +136,13 @@ def train(out: Path, **recipe: Any) -> Any:
 
     Returns:
         ``Trained``.
+
+    Raises:
+        InputError: A recipe that is none, or another kind of file at ``out``.
     """
     from pydantic import ValidationError
 
+    from evaluators.builtin import load_weights
     from evaluators.training.builtin import BuiltinConfig, train_builtin
     from motionjury.options import bar
 
@@ -147,6 +151,12 @@ def train(out: Path, **recipe: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"--{first['loc'][0]}: {first['msg']}") from error
+    if out.is_file():
+        try:
+            load_weights(out)
+        except InputError as error:
+            reason = "is there, but no weights of the built-in evaluator; delete it or name another"
+            raise InputError(reason, file=str(out)) from error
     with bar("built-in evaluator") as told:
         return train_builtin(out, config, lambda _, done, total: told(done, total))
 

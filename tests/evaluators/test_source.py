@@ -144,6 +144,8 @@ def test_the_cache_refuses_what_is_not_finite():
         ("embed_texts", np.ones((3, 1)), r"embed_texts returned shape \(3, 1\) for 2 inputs"),
         ("embed_motions", np.ones(2), r"embed_motions returned shape \(2,\) for 2 inputs"),
         ("embed_texts", np.ones((2, 4)), "texts and motions of one width, got 4 and 1"),
+        ("embed_texts", [["a"], ["b"]], "embed_texts returned list, expected numbers"),
+        ("embed_motions", None, r"embed_motions returned shape \(\) for 2 inputs"),
     ],
 )
 def test_what_a_model_must_not_return_is_named(method, value, message):
@@ -153,10 +155,19 @@ def test_what_a_model_must_not_return_is_named(method, value, message):
         ModelScores(model, LIBRARY).pairs(TEXTS[:3], IDS[:3])
 
 
-def test_a_pair_scorer_must_score_each_pair():
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.array([np.inf]), "NaN or infinity for 1 of 1"),
+        (np.ones((1, 2)), r"shape \(1, 2\) for 1 inputs"),
+        (None, r"shape \(\) for 1 inputs"),
+        (["good"], "list, expected numbers"),
+    ],
+)
+def test_a_pair_scorer_must_score_each_pair(value, message):
     model = Pairs()
-    model.score = lambda texts, motions: np.array([np.inf])
-    with pytest.raises(InputError, match="Pairs: score returned NaN or infinity for 1 of 1"):
+    model.score = lambda texts, motions: value
+    with pytest.raises(InputError, match=f"Pairs: score returned {message}"):
         ModelScores(model, LIBRARY).pairs([Text("a", "1")], ["low"])
 
 

@@ -215,6 +215,15 @@ def test_unusable_answers_are_counted():
     assert (found.acc, found.bias, found.delta, found.invalid_rate) == (0.5, 0.5, 0.0, 1.0)
 
 
+def test_answers_that_are_none_are_refused():
+    with pytest.raises(InputError, match="Chooser: choose returned 'yes', expected one of first"):
+        choose_items(TASKS, Chooser(lambda *_: "yes"), LIBRARY)
+    short = Chooser(lambda *_: "first")
+    short.choose = lambda *_: ["first"]
+    with pytest.raises(InputError, match=r"choose returned 1 answers to \d+ questions"):
+        choose_items(TASKS, short, LIBRARY)
+
+
 def test_a_motion_that_cannot_be_read_costs_its_items_alone():
     def lost():
         raise InputError("the file is cut off")

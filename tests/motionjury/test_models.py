@@ -307,3 +307,13 @@ def test_a_similarity_of_nan_is_refused(tmp_path: Path, monkeypatch) -> None:
             ["own=mine.py:Broken"], motions=None, corpus=None, workspace=None,
             opening={},
         )  # fmt: skip
+
+
+def test_training_writes_over_nothing_but_weights_of_its_own(tmp_path: Path) -> None:
+    precious = tmp_path / "finest.tar"
+    precious.write_bytes(b"somebody's checkpoint")
+    words = ["train", "builtin", "--out", str(precious), "--epochs", "1", "--performances", "1"]
+    refused = CliRunner().invoke(cli, words).exception
+    assert isinstance(refused, InputError)
+    assert "finest.tar: is there, but no weights of the built-in evaluator" in str(refused)
+    assert precious.read_bytes() == b"somebody's checkpoint"
