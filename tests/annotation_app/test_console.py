@@ -173,7 +173,7 @@ def test_figures_are_kept_until_an_answer_changes(house, monkeypatch):
 
 def test_a_study_is_made_launched_and_joined_in_the_browser(house, console):
     page = console("new")
-    page.get_by_label("Name", exact=True).first.fill("Evening study")
+    page.get_by_role("textbox", name="Name", exact=True).first.fill("Evening study")
     page.get_by_text("1 item fits; 1 will be in the study.").wait_for()
     page.get_by_role("combobox", name="Experts").click()
     page.keyboard.type("Ben")

@@ -31,7 +31,7 @@ def test_drafts_are_filtered_looked_at_and_made_into_a_study(seven, new_page):
     page.get_by_role("button", name=f"Make a study of these {len(free)} items").click()
     page.get_by_text(f"Only the {len(free)} items chosen among the drafts").wait_for()
     page.get_by_text("1 item fits; 1 will be in the study.").wait_for()
-    page.get_by_label("Name", exact=True).first.fill("Of drafts")
+    page.get_by_role("textbox", name="Name", exact=True).first.fill("Of drafts")
     page.get_by_role("button", name="Keep as a draft").click()
     page.get_by_text("Of drafts is kept as a draft.").wait_for()
     with seven.db.read() as session:

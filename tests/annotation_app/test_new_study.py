@@ -71,7 +71,7 @@ def test_a_study_is_made_rendered_previewed_and_launched(raw, new_page, tmp_path
     bad.write_text(json.dumps([{**known, "answers": {"fluent": "perhaps"}}]))
     page = new_page(viewport={"width": 1366, "height": 1000})
     page.goto(raw.link("Cora"))
-    page.get_by_label("Name", exact=True).first.fill("From nothing")
+    page.get_by_role("textbox", name="Name", exact=True).first.fill("From nothing")
     page.get_by_text("3 items fit; 3 will be in the study.").wait_for()
     page.get_by_text("Practice, attention and repeated items").click()
     picker = page.locator("[data-testid=stFileUploaderDropzoneInput]")
