@@ -71,12 +71,19 @@ def label_studio_rows(path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]
             if annotation.get("was_cancelled"):
                 cancelled += 1
                 continue
+            answers = annotation.get("result") or []
+            if not isinstance(answers, list):
+                raise InputError(
+                    f"expected a list as result of an annotation, got {answers!r:.40}",
+                    file=str(path),
+                    place=f"task {number}",
+                )
             rows.append(
                 {
                     "item": task["id"],
                     "rater": _who(annotation.get("completed_by")),
                     **shown,
-                    **_answers(annotation.get("result") or []),
+                    **_answers(answers),
                 }
             )
     left_out = f"{cancelled} skipped annotations are left out"

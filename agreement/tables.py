@@ -70,6 +70,11 @@ def ratings_from_table(
     else:
         if rater is None or label is None:
             raise InputError("a long table needs a rater and a label column", file=table.file)
+        if len({item, rater, label}) < 3:
+            raise InputError(
+                f"item {item!r}, rater {rater!r} and label {label!r}: expected three columns",
+                file=table.file,
+            )
         repeat = 1
         raters, labels = table.column(rater), table.column(label)
 

@@ -68,7 +68,12 @@ def test_several_choices_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [("{", "expected JSON"), ("{}", "list of Label Studio tasks"), ('[{"id": 1}]', "task 1")],
+    [
+        ("{", "expected JSON"),
+        ("{}", "list of Label Studio tasks"),
+        ('[{"id": 1}]', "task 1"),
+        ('[{"id": 1, "annotations": [{"result": 5}]}]', "task 1: expected a list as result"),
+    ],
 )
 def test_what_is_no_label_studio_export(tmp_path, text, part):
     path = tmp_path / "export.json"

@@ -348,6 +348,12 @@ def test_an_id_beside_the_raters_of_a_wide_table(tmp_path, name, level):
     assert json.loads(named.stdout)["n_raters"] == 2
 
 
+def test_one_column_is_not_item_and_label_at_once(tmp_path):
+    path = write(tmp_path / "r.csv", GOOD)
+    text = run(path, "--label", "item", level="nominal", categories=None)
+    assert "item 'item', rater 'rater' and label 'item': expected three columns" in text
+
+
 def test_raters_that_differ_in_case_only_are_named(tmp_path):
     rows = [row if row != ("b", "r2", "3") else ("b", "R2", "3") for row in GOOD]
     assert "raters 'R2' and 'r2' count as two" in run(write(tmp_path / "r.csv", rows))["warnings"]
