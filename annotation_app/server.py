@@ -52,6 +52,7 @@ CONFIG: dict[str, Any] = {
     "server.fileWatcherType": "none",
     "server.runOnSave": False,
     "server.showEmailPrompt": False,
+    "server.enableAgentApi": False,
     "server.maxUploadSize": 1,
     "browser.gatherUsageStats": False,
     "client.toolbarMode": "minimal",
@@ -78,6 +79,8 @@ _PASTE_LIMIT = 4096
 _CODE = re.compile(r"/enter/([A-Za-z0-9_-]+)|^\s*([A-Za-z0-9_-]+)\s*$")
 """The code in a pasted link, whatever stands around it, or a code alone."""
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
+_CLOSED = ("/_stcore/metrics",)
+"""Routes of Streamlit that would tell strangers how many work here and what they load."""
 _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
@@ -86,7 +89,7 @@ _HEADERS = (
 
 
 class SafeHeaders:
-    """Middleware: no referrer (links are secrets), no framing, no type guessing.
+    """Middleware: no referrer (links are secrets), no framing, no type guessing, no statistics.
 
     A request with two lengths may be read as two by a proxy in front; it is refused, and the
     connection closed (RFC 9112, 6.1).
@@ -106,6 +109,9 @@ class SafeHeaders:
 
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if scope["path"].rstrip("/").endswith(_CLOSED):
+            await PlainTextResponse("Not found.", 404)(scope, receive, with_headers)
             return
         lengths = {name for name, _value in scope["headers"]} & _LENGTHS
         if len(lengths) > 1:

@@ -228,6 +228,12 @@ def test_a_pasted_link_leads_to_its_code_and_nowhere_else(site, pasted, code):
     assert (answer.status_code, answer.headers["location"]) == (303, f"/enter/{code}")
 
 
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6Detrics"])
+def test_strangers_are_not_told_what_runs_here(site, path):
+    answer = httpx.get(f"{site.url}{path}", follow_redirects=True)
+    assert (answer.status_code, answer.text) == (404, "Not found.")
+
+
 def test_a_request_with_two_lengths_is_one_request(site):
     host, port = site.url.removeprefix("http://").split(":")
     head = b"POST /enter HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n"
