@@ -55,8 +55,8 @@ def sit(
         with sync_playwright() as playwright:
             browser = launch_browser(playwright)
             page = browser.new_page(viewport={"width": 1366, "height": 650})
-            expert = Expert(page, number)
             page.set_default_timeout(60_000)
+            expert = Expert(page, number)
             page.goto(site.link(f"E{number}"))
             for _ in range(items):
                 page.locator(READY).wait_for()

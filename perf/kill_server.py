@@ -57,6 +57,7 @@ def sit(site: Site, seat: Seat, seed: int, stop: threading.Event) -> None:
         with sync_playwright() as playwright:
             browser = launch_browser(playwright)
             page = browser.new_page(viewport={"width": 1366, "height": 650})
+            page.set_default_timeout(4000)
             expert = seat.expert = Expert(page, seed)
             come_in(site.link(seat.name), expert, stop)
             while not stop.is_set():

@@ -126,7 +126,6 @@ class Expert:
         self.page = page
         self.chance = random.Random(seed)
         self.kept = Acknowledged()
-        page.set_default_timeout(4000)
         page.on("requestfinished", self._finished)
 
     def _finished(self, request: Any) -> None:

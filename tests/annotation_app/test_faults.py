@@ -63,7 +63,6 @@ def at_work(served, new_page, request):
     page.goto(served.site.link(request.param))
     page.locator(READY).wait_for()
     expert = Expert(page, 1)
-    expert.page.set_default_timeout(45_000)
     expert.answer("before")
     expert.saved()
     return expert

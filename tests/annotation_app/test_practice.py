@@ -49,7 +49,6 @@ def practice(tmp_path_factory):
 def answer(page, fluent: str) -> None:
     page.locator(READY, has_text="Training 1 of 1").wait_for()
     Expert(page, 1).answer()
-    page.set_default_timeout(45_000)
     page.locator(f".question[data-name=fluent] .option[data-value={fluent}]").click()
     page.locator(".submit", has_text="Check").click()
     page.locator(".submit", has_text="Continue").click()

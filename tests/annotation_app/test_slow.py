@@ -87,7 +87,7 @@ def test_a_request_has_to_arrive_in_time(tight, first, drip, limit):
 
 
 def test_requests_on_one_connection_each_have_their_time(tight):
-    with httpx.Client(base_url=tight.url) as client:
+    with httpx.Client(base_url=tight.url, timeout=NEVER) as client:
         for _turn in range(4):
             assert client.get("/health").status_code == 200
             time.sleep(0.8)
@@ -101,23 +101,37 @@ def test_requests_on_one_connection_each_have_their_time(tight):
 
 
 def test_one_address_holds_so_many_connections(tight):
-    with contextlib.ExitStack() as stack:
-        # The server takes them in the order they came, so it is the last ones that are too many.
-        held = [stack.enter_context(contextlib.closing(open_socket(tight))) for _ in range(12)]
-        extra = [stack.enter_context(contextlib.closing(open_socket(tight))) for _ in range(3)]
-        assert all(ended(one) for one in extra)
-        assert all(is_open(one) for one in held)
-    answers(tight)
+    for _try in range(5):
+        with contextlib.ExitStack() as stack:
+            # The server takes them in the order they came, so the last ones are too many.
+            held = [stack.enter_context(contextlib.closing(open_socket(tight))) for _ in range(12)]
+            extra = [stack.enter_context(contextlib.closing(open_socket(tight))) for _ in range(3)]
+            assert all(ended(one) for one in extra)
+            kept = [is_open(one) for one in held]
+        answers(tight)
+        # On a machine that stood still, the limit on heads has ended some of the others as well.
+        if all(kept):
+            break
+    assert all(kept)
 
 
 def answers(site) -> None:
     """Wait until the server has noticed what was closed, and answers again."""
     for _ in range(100):
         with contextlib.suppress(httpx.TransportError):
-            assert httpx.get(f"{site.url}/health").status_code == 200
+            assert httpx.get(f"{site.url}/health", timeout=NEVER).status_code == 200
             return
         time.sleep(0.1)
     pytest.fail("the server does not answer any more")
+
+
+def free_page(address: str, origin: str):
+    """Open a live page as soon as the server has noticed that others were closed."""
+    for _ in range(100):
+        with contextlib.suppress(WebSocketException):
+            return connect(address, origin=origin, subprotocols=["streamlit"])
+        time.sleep(0.1)
+    return pytest.fail("the server holds closed pages")
 
 
 def test_one_address_holds_so_many_live_pages(tight):
@@ -130,7 +144,7 @@ def test_one_address_holds_so_many_live_pages(tight):
     for foreign in ("http://elsewhere.example", "http://127.0.0.1.elsewhere.example", "null"):
         with pytest.raises(WebSocketException):
             connect(address, origin=foreign, subprotocols=["streamlit"])
-    with connect(address, origin=tight.url, subprotocols=["streamlit"]):
+    with free_page(address, tight.url):
         # A live page is not ended by the limits on requests.
         time.sleep(3.5)
-        assert httpx.get(f"{tight.url}/health").status_code == 200
+        assert httpx.get(f"{tight.url}/health", timeout=NEVER).status_code == 200

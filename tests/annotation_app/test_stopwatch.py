@@ -40,7 +40,6 @@ def test_stored_seconds_are_those_the_page_was_seen(served, new_page):
     page.goto(served.link("E1"))
     page.locator(READY).wait_for()
     expert = Expert(page, 1)
-    page.set_default_timeout(45_000)
     seen = 0
 
     def look(seconds):
