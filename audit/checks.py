@@ -46,8 +46,9 @@ class ExpertChecks(Frozen):
     """Attention items answered wrong."""
     stability: dict[str, Stability]
     """By question with a single answer; empty when no item was repeated."""
-    training: TrainingTries
-    """How their tries at the training items went."""
+    training: TrainingTries | None
+    """How their tries at the training items went; null until the study is unblinded, for
+    coordinators are told by name who runs out of tries and lets them go on."""
 
 
 class ChecksReport(Frozen):
@@ -135,7 +136,7 @@ def checks_report(session: Session, study_id: str) -> ChecksReport:
                 passed_share=passed / len(own) if own else None,
                 missed=missed,
                 stability=_stability([row for row in pairs if row.rater == code]),
-                training=tries[code],
+                training=None if study.unblinded_at is None else tries[code],
             )
         )
     tried = sum(one.tried for one in tries.values())

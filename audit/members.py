@@ -32,7 +32,7 @@ class Seat(Frozen):
     trained: bool
     """Whether they passed training."""
     stopped: bool
-    """Whether they ran out of tries in training and wait to be allowed on."""
+    """Whether they take part, ran out of tries in training and wait to be allowed on."""
     retired_at: float | None
     """UTC seconds since which they take no part any more; null while they do."""
 
@@ -210,7 +210,9 @@ def roster(session: Session, study_id: str, actor: str | None = None) -> list[Se
             active=person.active,
             guidelines_read=member.guidelines_at is not None,
             trained=member.trained_at is not None,
-            stopped=stopped_in_training(session, study, person.id),
+            stopped=person.active
+            and member.retired_at is None
+            and stopped_in_training(session, study, person.id),
             retired_at=member.retired_at,
         )
         for member, person in session.execute(query)

@@ -135,18 +135,21 @@ def _checks(context: AppContext, study: Study, texts: Texts) -> None:
     for expert in report.experts:
         same = sum(one.same for one in expert.stability.values())
         pairs = sum(one.pairs for one in expert.stability.values())
-        training = expert.training
-        rows.append(
-            [
-                expert.code,
-                f"{training.first} / {training.tried}" if training.tried else None,
-                training.tries or None,
-                f"{expert.passed} / {expert.attention}" if expert.attention else None,
-                f"{same} / {pairs}" if pairs else None,
-            ]
-        )
-    names = ("code", "first", "tries", "attention", "same")
+        row = [
+            expert.code,
+            f"{expert.passed} / {expert.attention}" if expert.attention else None,
+            f"{same} / {pairs}" if pairs else None,
+        ]
+        if (training := expert.training) is not None:
+            first = f"{training.first} / {training.tried}" if training.tried else None
+            row += [first, str(training.tries) if training.tries else None]
+        rows.append(row)
+    names = ["code", "attention", "same"]
+    if study.unblinded_at is not None:
+        names += ["first", "tries"]
     table(texts("manage.checks"), [texts(f"manage.checks_{name}") for name in names], rows)
+    if study.unblinded_at is None and report.training_items:
+        st.caption(texts("manage.training_later"))
 
 
 def _unblind(context: AppContext, person: Person, study: Study, texts: Texts) -> None:

@@ -204,6 +204,7 @@ def checks(
     """Report training, attention items and repeated items by expert code, once a study is closed.
 
     None is part of the data. Kappa is of each question's two occasions, all experts together.
+    Training by code is told once the study is unblinded.
 
     Example: motionjury study checks "Audit 1" --json
     """
@@ -241,7 +242,7 @@ def checks(
             f"{expert.code}: {right if expert.attention else 'no attention items answered'}; "
             f"same again: {stable or 'nothing repeated'}"
         )
-        if expert.training.tried:
+        if expert.training is not None and expert.training.tried:
             first, tried = expert.training.first, expert.training.tried
             print(
                 f"{expert.code}: practice {first}/{tried} right at the first try, "

@@ -6,8 +6,10 @@ import pytest
 
 from audit.access import add_person, invite
 from audit.gold import Gold, add_training
+from audit.lifecycle import close
 from audit.studies import StudyConfig, add_member, create_study, launch
 from audit.training import acknowledge_guidelines, standing
+from audit.unblinding import unblind
 from perf.long_study import READY, Expert, build
 from store.items import add_items
 from tests.annotation_app.site import start, stride_item
@@ -83,3 +85,15 @@ def test_after_the_last_try_the_page_sends_to_the_coordinator_who_lets_one_go_on
     console.goto(f"{practice.url}/?study={study}&page=manage")
     console.get_by_text("passed at the first try, over all experts: 0%").wait_for()
     assert "A1" not in console.locator("[data-testid=stMain]").inner_text()
+
+    # Who ran out of tries is known by name: beside a code, tries would tell whose code it is.
+    with practice.workspace.db.write() as session:
+        close(session, study)
+    console.reload()
+    console.get_by_text("shown once the study is unblinded").wait_for()
+    assert console.get_by_text("Attention items right").count() == 1
+    assert console.get_by_text("Tries in practice").count() == 0
+    with practice.workspace.db.write() as session:
+        unblind(session, study, "to publish")
+    console.reload()
+    console.get_by_text("Tries in practice").wait_for()

@@ -164,6 +164,9 @@ def test_tries_in_training_are_limited_told_and_given_anew(rendered: Workspace) 
     with pytest.raises(InputError, match="has not run out of tries"):
         run(study.app, rendered, "allow-tries", "audit", "Ella 0")
     answer(study.app, rendered, "close", "audit", "--yes")
+    assert answer(study.app, rendered, "checks", "audit")["experts"][0]["training"] is None
+    assert "tries" not in run(study.app, rendered, "checks", "audit").stdout
+    answer(study.app, rendered, "unblind", "audit", "--reason", "to publish")
     assert answer(study.app, rendered, "checks", "audit")["experts"][0]["training"]["tries"] == 1
     assert "practice 0/1 right at the first" in run(study.app, rendered, "checks", "audit").stdout
 

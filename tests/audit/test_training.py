@@ -7,7 +7,8 @@ from audit.assignment import next_assignment
 from audit.checks import checks_report
 from audit.known_answers import read_known
 from audit.labelling import study_ratings, submit
-from audit.members import roster
+from audit.lifecycle import close
+from audit.members import retire, roster
 from audit.protocols.registry import PROTOCOLS
 from audit.records import StudyError
 from audit.studies import Gold, add_member, add_training, create_study, free_items, progress
@@ -18,6 +19,7 @@ from audit.training import (
     training_items,
 )
 from audit.tries import allow_tries
+from audit.unblinding import unblind
 from corpus.problems import InputError
 from store.session import Database
 from store.tables import LabelRow
@@ -127,6 +129,17 @@ def test_after_the_last_try_an_expert_stops_until_a_coordinator_allows_it(limite
         assert not standing(session, limited.study, person).stopped
 
 
+def test_nobody_who_left_waits_to_be_allowed_on(limited: World) -> None:
+    person = limited.experts[0]
+    with limited.db.write() as session:
+        (first, _second) = training_items(session, limited.study, person)
+        for _ in range(2):
+            check_training(session, limited.study, person, first.item_id, GOOD)
+        assert any(one.stopped for one in roster(session, limited.study))
+        retire(session, limited.study, person)
+        assert not any(one.stopped for one in roster(session, limited.study))
+
+
 def test_without_a_limit_nobody_is_stopped(drilled: World) -> None:
     person = drilled.experts[0]
     with drilled.db.write() as session:
@@ -145,7 +158,13 @@ def test_checks_count_tries_by_code_and_first_tries_over_all(drilled: World) -> 
             (other, first, RIGHT),
         ):  # fmt: skip
             check_training(session, drilled.study, person, item_id, answers)
+        close(session, drilled.study, drilled.coordinator)
+        blind = checks_report(session, drilled.study)
+        # Who ran out of tries is known by name, so that tries by code would tell whose code it is.
+        assert [row.training for row in blind.experts] == [None, None, None]
+        unblind(session, drilled.study, "to publish", drilled.coordinator)
         report = checks_report(session, drilled.study)
+    assert blind.first_try_share == report.first_try_share
     assert (report.training_items, report.first_try_share) == (2, pytest.approx(2 / 3))
     told = {(row.training.tried, row.training.first, row.training.tries) for row in report.experts}
     assert told == {(2, 1, 4), (1, 1, 1), (0, 0, 0)}
