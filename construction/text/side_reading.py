@@ -103,19 +103,12 @@ def read_left(c: Context) -> tuple[CueReading, str]:
     if p1 in {"is", "was", "are", "were", "been", "being", "be", "gets", "got", "get"}:
         return _remaining_or_left(c)
     negated = p1 == "t" and p2 in {"'", "\u2019"} and c.at(-3) in {"hasn", "haven", "hadn"}
-    if negated or p1 in {"has", "have", "had", "having"}:
+    perfect = {"has", "have", "had", "having"}
+    if negated or p1 in perfect or (p1 == "not" and p2 in perfect):
         return "other", "the verb leave"
-    if p1 in {
-        "just",
-        "already",
-        "never",
-        "not",
-        "finally",
-        "recently",
-        "suddenly",
-        "then",
-        "also",
-    } and (p2 in _w("people") | {"has", "have", "had", "having"}):
+    if p1 in {"just", "already", "never", "finally", "recently", "suddenly", "then", "also"} and (
+        p2 in _w("people") | perfect
+    ):
         return "other", "the verb leave"
     if n1 in {"behind", "alone", "unattended", "over", "without"} and not _directional(p1):
         return "other", "the verb leave"

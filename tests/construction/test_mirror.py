@@ -131,6 +131,7 @@ def test_long_captions_come_back(unit):
         ("a child is left to his own devices and jumps around.", None),
         ("left to himself, the boy kicks a ball.", None),
         ("he has not left yet.", None),
+        ("he bows to the person not left but right.", "he bows to the person not right but left."),
         ("he hasn't left yet and waves his left hand",
          "he hasn't left yet and waves his right hand"),
         ("he steps left to his own corner.", "he steps right to his own corner."),
