@@ -137,6 +137,9 @@ def _schema_problems(loaded: Loaded, benchmark: Benchmark) -> list[Problem]:
         **({} if loaded.content.stimuli is None else {"stimuli": columns_of(Stimulus)}),
     }
     problems: list[Problem] = []
+    if loaded.content.stimuli is None and "stimuli" in loaded.schema:
+        reason = "is not there, and schema.json has its columns"
+        problems.append(Problem(file=STIMULI, reason=reason))
     for table, columns in expected.items():
         found = loaded.schema.get(table)
         properties = found.get("properties") if isinstance(found, dict) else None

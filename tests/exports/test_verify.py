@@ -88,6 +88,21 @@ def test_a_release_from_before_there_were_stimuli_is_ok_and_can_be_replaced(
     assert problems_of(release) == [("stimuli.jsonl", "missing")]
 
 
+def test_stimuli_cannot_be_left_out_afterwards(
+    tmp_path: Path, source: StudySource, spec: ReleaseSpec
+):
+    told = source.model_copy(update={"stimuli": STIMULI})
+    write_release(tmp_path / "r", release_files(release_content([told], spec), spec))
+    (tmp_path / "r" / "stimuli.jsonl").unlink()
+
+    def unlisted(manifest: dict[str, Any]) -> None:
+        manifest["files"] = [e for e in manifest["files"] if e["file"] != "stimuli.jsonl"]
+
+    change_manifest(tmp_path / "r", unlisted)
+    found = [("stimuli.jsonl", "is not there, and schema.json has its columns")]
+    assert problems_of(tmp_path / "r") == found
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
