@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from benchmarks.items import Frozen
-from corpus.motion import Motion
+from corpus.motion import Motion, SourceBody
 from corpus.problems import InputError
 
 if TYPE_CHECKING:
@@ -231,9 +231,9 @@ def with_own_shape(settings: RenderSettings, motion: Motion) -> RenderSettings:
     A licensed body takes what the settings name, else what the motion's source names. Betas of
     the source hold for its own gender and shape space only, which SMPL and SMPL-H share.
     """
-    source = motion.body
-    if settings.body == "embedded" or source is None:
+    if settings.body == "embedded":
         return settings
+    source = motion.body or SourceBody()
     gender = settings.gender or source.gender or "neutral"
     spaces = {"smplx" if model == "smplx" else "smpl" for model in (source.model, settings.body)}
     fits = gender == (source.gender or "neutral") and (source.model is None or len(spaces) == 1)

@@ -128,6 +128,8 @@ def test_a_motion_is_drawn_in_its_own_gender_and_shape(tmp_path):
         )
     ]
     assert len(set(keys)) == 4
+    # Without a body of its own it is drawn as neutral, and by the name that always had.
+    assert keys[0] == stimulus_key(plain, asked.model_copy(update={"gender": "neutral"}))
     embedded = RenderSettings(size=64)
     assert stimulus_key(motion, embedded) == stimulus_key(plain, embedded)
 
