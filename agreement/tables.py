@@ -187,22 +187,27 @@ def _refuse_repeated_items(table: Table, item: str) -> None:
 
 
 def _refuse_id_columns(table: Table, columns: Sequence[str], level: str) -> None:
-    """Refuse a column of a wide table that nobody named as a rater and that names the rows."""
+    """Refuse a column of a wide table that nobody named as a rater and that names the rows.
+
+    What holds for all columns tells none of them apart: ranks hold no value twice either.
+    """
     if table.n_rows < ROWS_OF_AN_ID:
         return
-    for column in columns:
-        texts = [canonical(raw) for raw in table.column(column)]
-        numbers = [as_number(text) for text in texts]
-        counts = numbers[0] is not None and numbers == [
-            numbers[0] + row for row in range(len(numbers))
-        ]
-        once = level in ("nominal", "ordinal") and len(set(texts)) == len(texts)
-        if counts or once:
+    cells = {column: [canonical(raw) for raw in table.column(column)] for column in columns}
+    counting = [column for column in columns if _counts(cells[column])]
+    once = [column for column in columns if len(set(cells[column])) == table.n_rows]
+    for found in (counting, once if level in ("nominal", "ordinal") else []):
+        if found and len(found) < len(columns):
             raise InputError(
-                f"column {column!r} holds {len(texts)} different values in as many rows: it looks "
-                "like an id, expected ratings; name the raters' columns with --rater",
+                f"column {found[0]!r} holds {table.n_rows} different values in as many rows: it "
+                "looks like an id, expected ratings; name the raters' columns with --rater",
                 file=table.file,
             )
+
+
+def _counts(texts: Sequence[str]) -> bool:
+    numbers = [as_number(text) for text in texts]
+    return numbers[0] is not None and numbers == [numbers[0] + n for n in range(len(numbers))]
 
 
 def _axis(

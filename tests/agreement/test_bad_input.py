@@ -354,6 +354,18 @@ def test_one_column_is_not_item_and_label_at_once(tmp_path):
     assert "item 'item', rater 'rater' and label 'item': expected three columns" in text
 
 
+def test_ranks_of_a_wide_table_are_no_ids(tmp_path):
+    rows = [("clip", "a", "b"), *((f"c{k}", k, (5 * k) % 12) for k in range(12))]
+    path = write(tmp_path / "w.csv", rows)
+    words = ["table", str(path), "--wide", "--item", "clip", "--json", "--resamples", "20"]
+    ranked = CliRunner().invoke(app, [*words, "--level", "ordinal"])
+    assert isinstance(ranked.exception, InputError)
+    assert "column 'a'" in str(ranked.exception)
+    write(path, [rows[0], *((f"c{k}", (7 * k) % 12, (5 * k) % 12) for k in range(12))])
+    ranked = CliRunner().invoke(app, [*words, "--level", "ordinal"])
+    assert json.loads(ranked.stdout)["n_raters"] == 2
+
+
 def test_raters_that_differ_in_case_only_are_named(tmp_path):
     rows = [row if row != ("b", "r2", "3") else ("b", "R2", "3") for row in GOOD]
     assert "raters 'R2' and 'r2' count as two" in run(write(tmp_path / "r.csv", rows))["warnings"]
