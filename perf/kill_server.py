@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def sit(site: Site, seat: Seat, seed: int, stop: threading.Event) -> None:
         with sync_playwright() as playwright:
             browser = launch_browser(playwright)
             page = browser.new_page(viewport={"width": 1366, "height": 650})
-            page.set_default_timeout(4000)
+            page.set_default_timeout(20_000)
             expert = seat.expert = Expert(page, seed)
             come_in(site.link(seat.name), expert, stop)
             while not stop.is_set():
@@ -177,12 +178,7 @@ def run(folder: Path, *, kills: int, browsers: int, seed: int = 5) -> dict[str, 
     died = []
     try:
         for _ in range(kills):
-            before = _acknowledged(seats)
-            deadline = time.monotonic() + 120
-            while _acknowledged(seats) == before and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if _acknowledged(seats) == before:
-                raise RuntimeError(f"nobody labels: {[seat.failure for seat in seats]}")
+            _await_more(seats, _acknowledged, _acknowledged(seats))
             time.sleep(chance.uniform(0, 2))
             server.kill()
             died.append(server.wait())
@@ -190,7 +186,7 @@ def run(folder: Path, *, kills: int, browsers: int, seed: int = 5) -> dict[str, 
             server = start(site, folder / "server.log", port=port)
             for seat in seats:
                 seat.restarts += 1
-        time.sleep(8)
+        _await_more(seats, _labels, max(kills - 1, _labels(seats)))
     finally:
         stop.set()
         for thread in threads:
@@ -211,9 +207,21 @@ def run(folder: Path, *, kills: int, browsers: int, seed: int = 5) -> dict[str, 
     }
 
 
+def _await_more(seats: list[Seat], count: Callable[[list[Seat]], int], than: int) -> None:
+    deadline = time.monotonic() + 180
+    while count(seats) <= than:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"nobody labels: {[seat.failure for seat in seats]}")
+        time.sleep(0.05)
+
+
 def _acknowledged(seats: list[Seat]) -> int:
-    kept = [seat.expert.kept for seat in seats if seat.expert]
-    return sum(len(one.labels) + len(one.drafts) for one in kept)
+    drafts = sum(len(seat.expert.kept.drafts) for seat in seats if seat.expert)
+    return drafts + _labels(seats)
+
+
+def _labels(seats: list[Seat]) -> int:
+    return sum(len(seat.expert.kept.labels) for seat in seats if seat.expert)
 
 
 def main() -> None:
