@@ -7,6 +7,7 @@ CAR is the share of motions that score higher with their text than with its even
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -84,13 +85,21 @@ def read_events(path: Path) -> dict[str, tuple[str, ...]]:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        found = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
     except UnicodeDecodeError as error:
         raise InputError(f"expected UTF-8: {error.reason}", file=str(path)) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"expected JSON: {str(error)[:100]}", file=str(path)) from error
     if not isinstance(found, dict):
         raise InputError(f"expected a JSON object, got {type(found).__name__}", file=str(path))
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise ValueError(f"{twice!r} stands twice")
     return found
 
 

@@ -72,6 +72,7 @@ def test_events_come_from_one_file_or_from_the_folder_of_the_release(tmp_path: P
         ("{}", "expected events of one motion or more"),
         ('{"a": "walks, sits"}', "a: expected a list of texts, got 'walks, sits'"),
         ('{"a": ["walks", ""]}', "a: expected a list of texts"),
+        ('{"a": ["x", "y"], "b": [], "a": ["z"]}', "expected JSON: 'a' stands twice"),
         ('{"a": ["walks", 3]}', "a: expected a list of texts"),
         ('{"a": ' + "9" * 5000 + "}", "expected JSON"),
     ],
