@@ -73,9 +73,8 @@ def fleiss_kappa(ratings: Ratings, weights: WeightName | None = None) -> Statist
         return float(reference(ratings.pattern_counts[ratings.pattern_of], method="fleiss"))
 
     lone: tuple[str, ...] = ()
-    if ratings.n_pairable and not _varies(
-        ratings.pattern_counts[ratings.pattern_counts.sum(1) >= 2]
-    ):
+    counts = ratings.pattern_counts
+    if ratings.n_pairable and _varies(counts) and not _varies(counts[counts.sum(1) >= 2]):
         lone = ("the label varies only among items with a single rating",)
     return make_statistic(
         ratings,

@@ -117,6 +117,7 @@ def test_one_label_throughout_is_null_but_for_ac1(tmp_path):
         (c["coefficient"], *map(str, c["params"].values())): c for c in found["coefficients"]
     }
     assert by_name["fleiss_kappa",]["reason"] == "no_variation"
+    assert by_name["fleiss_kappa",]["warnings"] == []
     assert by_name["krippendorff_alpha", "ordinal"]["value"] is None
     assert by_name["gwet_ac1",]["value"] == 1
     assert by_name["percent_agreement",]["value"] == 1
