@@ -8,6 +8,11 @@ function make(tag, className, text) {
   return node;
 }
 
+// Whether the answers are the numbers themselves, more than there are digits to choose by place.
+function numeric(question) {
+  return question.options?.length > 9 && question.options.every((o) => /^[0-9]+$/.test(o.text));
+}
+
 class AnswerForm {
   constructor(root, onChange) {
     this.root = root;
@@ -18,6 +23,7 @@ class AnswerForm {
     this.rows = new Map();
     this.active = null;
     this.locked = false;
+    this.typed = null; // the score whose next digit may come
   }
 
   load(questions, answers, forced = []) {
@@ -73,7 +79,7 @@ class AnswerForm {
         button.type = "button";
         button.dataset.value = option.value;
         if (option.help) button.title = option.help;
-        if (index < 9) button.append(make("kbd", "", String(index + 1)));
+        if (index < 9 && !numeric(question)) button.append(make("kbd", "", String(index + 1)));
         button.append(make("span", "", option.text));
         // The page keeps the keyboard: a click must not park the focus on a button.
         button.addEventListener("pointerdown", (event) => event.preventDefault());
@@ -113,8 +119,9 @@ class AnswerForm {
     return box;
   }
 
-  choose(question, value) {
+  choose(question, value, stay = false) {
     if (this.locked) return;
+    this.typed = null;
     this.active = question.name;
     const rule = this.rule(question.name);
     if (rule && value !== rule.must_be) return this.told(question.name, rule.message);
@@ -126,13 +133,35 @@ class AnswerForm {
       delete this.answers[question.name];
     } else {
       this.answers[question.name] = value;
-      const open = this.shown().find((q) => q.required && !this.answered(q));
-      if (open) this.active = open.name;
+      if (!stay) this.advance();
     }
     this.rows.get(question.name).classList.remove("missing");
     this.force();
     this.refresh();
     this.onChange(false);
+  }
+
+  advance() {
+    const open = this.shown().find((q) => q.required && !this.answered(q));
+    if (open) this.active = open.name;
+  }
+
+  // Digits typed on a scale of numbers are the score itself; one that may grow waits for the next.
+  number(question, digit) {
+    const before = this.typed?.name === question.name ? this.typed.text : "";
+    const has = (text) => question.options.some((o) => o.value === text);
+    if (before && !has(before + digit)) {
+      this.typed = null;
+      this.advance();
+      const next = this.questions.find((q) => q.name === this.active);
+      if (next !== question && numeric(next)) return this.number(next, digit);
+    }
+    const text = has(before + digit) ? before + digit : digit;
+    if (!has(text)) return false;
+    const grows = question.options.some((o) => o.value !== text && o.value.startsWith(text));
+    this.choose(question, text, grows);
+    this.typed = grows ? { name: question.name, text } : null;
+    return true;
   }
 
   // The rule whose answer leaves no choice in this question, where one is in force.
@@ -209,6 +238,7 @@ class AnswerForm {
 
   activate(name) {
     if (!name) return;
+    if (this.typed && this.typed.name !== name) this.typed = null;
     this.active = name;
     for (const [key, row] of this.rows) row.classList.toggle("active", key === name);
   }
@@ -253,6 +283,7 @@ class AnswerForm {
     }
     const question = shown[at];
     if (!question || question.kind === "text") return false;
+    if (numeric(question) && /^[0-9]$/.test(event.key)) return this.number(question, event.key);
     const option = /^[1-9]$/.test(event.key)
       ? question.options[Number(event.key) - 1]
       : question.options.find((o) => this.letter(o) === event.key.toLowerCase());

@@ -391,6 +391,7 @@ class Desk {
     else if (event.key === "g") this.guide();
     else if (event.key === "b") this.turnBack();
     else if (event.key === "r" || event.key === "c") return true; // Streamlit's own, kept from it
+    else if (event.key === "0" && this.form.key(event)) return true; // a score, where 0 is one
     else return this.player.key(event) || this.space.key(event) || this.form.key(event);
     return true;
   }

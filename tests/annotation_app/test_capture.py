@@ -99,15 +99,49 @@ def test_the_search_would_find_what_was_planted(seven):
     assert re.fullmatch(r"[0-9a-f]{24}", seven.items["likert"][0].id)
 
 
-def test_what_the_failures_mean_is_there_to_read(seven, watched):
+def at_work(seven, watched, protocol: str):
     page = watched.new_page()
     page.set_default_timeout(20_000)
-    page.goto(f"{seven.site.url}/?study={seven.site.studies['expert_verification']}")
+    page.goto(f"{seven.site.url}/?study={seven.site.studies[protocol]}")
     agree = page.get_by_role("button", name="I have read this")
     page.locator(".mj[aria-busy=false] .count").or_(agree).first.wait_for()
     if agree.is_visible():
         agree.click()
     desk(page, f" of {ITEMS + 1}")
+    return page
+
+
+@pytest.mark.parametrize("width", [1024, 1366])
+@pytest.mark.parametrize("protocol", ["likert", "t2m_dimensions"])
+def test_every_answer_of_a_scale_is_whole_and_within_the_page(seven, watched, protocol, width):
+    page = at_work(seven, watched, protocol)
+    page.set_viewport_size({"width": width, "height": 768})
+    left = page.locator(".ask").bounding_box()["x"]
+    for option in page.locator(".question .option").all():
+        box = option.bounding_box()
+        assert left <= box["x"]
+        assert box["x"] + box["width"] <= width
+        assert option.evaluate("node => node.scrollWidth <= node.clientWidth")
+    page.close()
+
+
+def test_a_score_is_typed_as_the_number_it_is(seven, watched):
+    page = at_work(seven, watched, "t2m_dimensions")
+    for key in "0157":
+        page.keyboard.press(key)
+    for key in "10":
+        page.keyboard.press(key)
+    chosen = page.locator(".option[aria-pressed=true]")
+    assert [one.get_attribute("data-value") for one in chosen.all()] == ["0", "15", "7", "10"]
+    # What may be the first digit of more is a score as well, once one goes on.
+    for key in ("1", "ArrowUp", "ArrowDown", "0"):
+        page.keyboard.press(key)
+    assert chosen.last.get_attribute("data-value") == "0"
+    page.close()
+
+
+def test_what_the_failures_mean_is_there_to_read(seven, watched):
+    page = at_work(seven, watched, "expert_verification")
     assert not page.locator(".question[data-name=failures]").is_visible()
     # With the keyboard: the line opens, and the answer is chosen.
     summary = page.locator(".question[data-name=verdict] summary")
