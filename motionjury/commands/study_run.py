@@ -295,7 +295,8 @@ def _print_progress(found: Progress, experts: list[ToldProgress]) -> None:
 def _training(report: ChecksReport) -> list[str]:
     if report.first_try_share is None:
         return []
-    return [f"practice items passed at the first try: {report.first_try_share:.0%} of all experts'"]
+    share = f"{report.first_try_share:.0%}"
+    return [f"practice items passed at the first try: {share}, over all experts"]
 
 
 def _say(as_json: bool, value: dict[str, object], words: str) -> None:
