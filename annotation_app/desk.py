@@ -19,6 +19,7 @@ from audit.queue import waiting
 from audit.records import Study, StudyError, get_study
 from audit.repeats import repeats_ahead
 from audit.training import Feedback, standing, training_items
+from audit.tries import tries_left
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -138,9 +139,13 @@ def feedback_data(study: Study, feedback: Feedback, texts: Texts = _ENGLISH) -> 
             "right": entry.right,
             "explanation": "" if entry.right else texts("desk.expected", expected=expected),
         }
+    passed = feedback.passed or feedback.trained
+    message = feedback.explanation
+    if not passed and feedback.tries_left:
+        message = f"{message} {texts.count('desk.tries_left', feedback.tries_left)}".strip()
     return {
-        "passed": feedback.passed or feedback.trained,
-        "message": feedback.explanation,
+        "passed": passed,
+        "message": message,
         "questions": questions,
     }
 
@@ -184,6 +189,9 @@ def _training_state(session: Session, study: Study, person_id: str, texts: Texts
     ]
     task = task_data(PROTOCOLS[study.protocol], items[0])
     task["lead"] = texts("desk.training_lead")
+    left = tries_left(session, study, person_id, ahead[0].item_id)
+    if left:
+        task["lead"] += f" {texts.count('desk.tries', left)}"
     progress = {"done": entries.index(ahead[0]), "total": len(entries), "minutes": None}
     follows = items[1].stimuli if len(items) > 1 else ()
     return _state(study, task, progress, follows[0].token if follows else None, texts)

@@ -26,7 +26,7 @@ from audit.records import (
     open_study,
 )
 from audit.shown import form_of
-from audit.tries import TRIED, out_of_tries, stopped_in_training, tries_of
+from audit.tries import TRIED, out_of_tries, stopped_in_training, tries_left, tries_of
 from benchmarks.items import Frozen
 from store.events import log
 from store.tables import MemberRow, StudyItemRow
@@ -71,6 +71,8 @@ class Feedback(Frozen):
     """Training items that were not answered yet."""
     stopped: bool
     """Whether no try is left, so that a coordinator has to be asked."""
+    tries_left: int | None
+    """How often this item may still be tried; null without a limit."""
 
 
 def training_items(session: Session, study_id: str, person_id: str) -> list[TrainingItem]:
@@ -180,6 +182,7 @@ def check_training(
         trained=member.trained_at is not None,
         left=left,
         stopped=member.trained_at is None and out_of_tries(session, study, person_id),
+        tries_left=tries_left(session, study, person_id, item_id),
     )
 
 

@@ -47,11 +47,31 @@ def out_of_tries(session: Session, study: Study, person_id: str) -> bool:
     limit = study.config.training_tries
     if limit is None:
         return False
+    recent = _recent(session, study, person_id)
+    return any(len(tries) >= limit and not all(tries[-1].values()) for tries in recent.values())
+
+
+def tries_left(session: Session, study: Study, person_id: str, item_id: str) -> int | None:
+    """Return how often a person may still try a training item; None without a limit.
+
+    Args:
+        session: Any session.
+        study: A study.
+        person_id: An expert who takes part in it.
+        item_id: A training item of it.
+    """
+    limit = study.config.training_tries
+    if limit is None:
+        return None
+    return max(limit - len(_recent(session, study, person_id).get(item_id, [])), 0)
+
+
+def _recent(session: Session, study: Study, person_id: str) -> dict[str, list[dict[str, bool]]]:
+    """Return the tries of a person by item since a coordinator last allowed them on."""
     allowed = list_events(session, study_id=study.id, actions=(ALLOWED,))
     since = max((one.id for one in allowed if one.subject == person_id), default=0)
     events = list_events(session, study_id=study.id, person_id=person_id, actions=(TRIED,))
-    recent = _by_item([one for one in events if one.id > since])
-    return any(len(tries) >= limit and not all(tries[-1].values()) for tries in recent.values())
+    return _by_item([one for one in events if one.id > since])
 
 
 def stopped_in_training(session: Session, study: Study, person_id: str) -> bool:

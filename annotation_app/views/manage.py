@@ -13,7 +13,7 @@ from annotation_app.views.frame import act, banner, done, plain_text, table
 from annotation_app.views.held import short
 from audit.access import Person
 from audit.adjudication import CloseReport
-from audit.checks import checks_report
+from audit.checks import ChecksReport, checks_report
 from audit.lifecycle import close, launch, move_deadline, pause, resume
 from audit.protocols.registry import PROTOCOLS
 from audit.studies import Study, progress
@@ -26,7 +26,9 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     Raises:
         AccessError: The person is no coordinator.
     """
-    _facts(study, texts)
+    with context.db.read() as session:
+        known = checks_report(session, study.id)
+    _facts(study, known, texts)
     if study.state == "draft":
         rendering.draw(context, person, study, texts)
         st.write(texts("manage.draft"))
@@ -39,11 +41,11 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
         _pause(context, person, study, texts)
         _deadline(context, person, study, texts)
         _close(context, person, study, texts)
-    _checks(context, study, texts)
+    _checks(study, known, texts)
     _unblind(context, person, study, texts)
 
 
-def _facts(study: Study, texts: Texts) -> None:
+def _facts(study: Study, known: ChecksReport, texts: Texts) -> None:
     config = study.config
     rows: list[list[object]] = [
         [texts("manage.protocol"), f"{PROTOCOLS[study.protocol].title} ({study.protocol})"],
@@ -54,8 +56,17 @@ def _facts(study: Study, texts: Texts) -> None:
         [texts("manage.lease"), f"{config.lease_minutes:g}"],
         [texts("manage.deadline"), moment(study.deadline)],
     ]
+    for name, count in (("training", known.training_items), ("attention", known.attention_items)):
+        if count:
+            rows.append([texts(f"manage.{name}"), str(count)])
     if config.training_tries is not None:
         rows.append([texts("manage.tries"), str(config.training_tries)])
+    if config.repeats:
+        rows.append([texts("new.repeats"), str(config.repeats)])
+        rows.append([texts("new.repeat_gap"), str(config.repeat_gap)])
+    for name in ("allow_3d", "facing_arrow", "legend"):
+        if getattr(config, name):
+            rows.append([texts(f"new.{name}"), texts("manage.yes")])
     table(texts("manage.frozen"), [texts("manage.setting"), texts("manage.value")], rows)
 
 
@@ -120,15 +131,14 @@ def _close(context: AppContext, person: Person, study: Study, texts: Texts) -> N
             done(texts("manage.closed", decided=decided or texts("manage.nothing")))
 
 
-def _checks(context: AppContext, study: Study, texts: Texts) -> None:
-    with context.db.read() as session:
-        report = checks_report(session, study.id)
+def _checks(study: Study, report: ChecksReport, texts: Texts) -> None:
     if not (report.attention_items or report.repeats_wanted or report.training_items):
         return
+    if not study.tells_codes:
+        st.subheader(texts("manage.checks"), anchor=False)
     if report.first_try_share is not None:
         st.write(texts("manage.first_try", share=f"{report.first_try_share:.0%}"))
     if not study.tells_codes:
-        st.subheader(texts("manage.checks"), anchor=False)
         st.write(texts("manage.checks_later"))
         return
     rows = []

@@ -110,7 +110,8 @@ def draw(context: AppContext, person: Person, texts: Texts) -> None:
         texts("new.experts"),
         list(experts),
         format_func=experts.__getitem__,
-        placeholder=texts("console.choose"),
+        placeholder=texts("console.choose" if experts else "new.no_experts"),
+        disabled=not experts,
     )
     checks = _checks_on_experts(key, texts)
     keep, start = st.columns(2)
@@ -175,11 +176,12 @@ class _Checks(NamedTuple):
 def _checks_on_experts(key: str, texts: Texts) -> _Checks:
     with st.expander(texts("new.checks")):
         st.write(texts("new.practice"))
-        st.code(_example(PROTOCOLS[key]), language="json")
+        st.code(_example(PROTOCOLS[key]), language="json", wrap_lines=True)
         left, right = st.columns(2)
         training = left.file_uploader(texts("new.training"), "json", key=f"training-{key}")
         attention = right.file_uploader(texts("new.attention"), "json", key=f"attention-{key}")
         tries = left.number_input(texts("new.tries"), 0, 100, 0, help=texts("new.tries_help"))
+        left, right = st.columns(2)
         repeats = left.number_input(texts("new.repeats"), 0, 1000, 0, help=texts("new.repeat_help"))
         gap = right.number_input(texts("new.repeat_gap"), 1, 1000, 10)
     return _Checks(training, attention, int(repeats), int(gap), int(tries) or None)
@@ -190,7 +192,11 @@ def _example(protocol: Protocol) -> str:
     known = {
         question.name: question.domain[0]
         for question in protocol.questions
-        if question.required and question.domain and question.shown_when is None
+        if question.required
+        and question.domain
+        and question.shown_when is None
+        # Nobody knows how sure somebody should be.
+        and question.name != "confidence"
     }
     entry = {"item_id": "…", "answers": known or {"answer": "…"}, "explanation": "…"}
     return json.dumps([entry], ensure_ascii=False)

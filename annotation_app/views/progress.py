@@ -193,7 +193,8 @@ def _agreement(study: Study, report: Report | None, texts: Texts) -> None:
         for name in FILES
         if offered(study, name)
     )
-    st.html(f'<p class="mj-files">{escape(texts("progress.full_report"))} {links}</p>')
+    lead = texts("progress.full_report" if study.tells_codes else "progress.files")
+    st.html(f'<p class="mj-files">{escape(lead)} {links}</p>')
     if not study.tells_codes:
         st.caption(texts("progress.report_later"))
 

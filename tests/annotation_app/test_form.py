@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from annotation_app import identity
-from annotation_app.desk import desk_state
+from annotation_app.desk import desk_state, feedback_data
 from annotation_app.form import minutes_left, task_data
 from annotation_app.identity import Signer
 from annotation_app.views.frame import plain_text
 from audit.blind import BlindCaption, BlindItem, BlindStimulus
 from audit.labelling import submit
 from audit.protocol import Condition, Option, Protocol, Question
-from audit.training import acknowledge_guidelines
+from audit.records import get_study
+from audit.training import acknowledge_guidelines, check_training, training_items
 from tests.audit.kinds import GOOD_ANSWERS, study_of
+from tests.audit.world import GOOD, fill
 
 OPTIONS = (Option(value="accept", text="Accept"), Option(value="reject", text="Reject", help="No"))
 PROTOCOL = Protocol(
@@ -124,3 +126,21 @@ def test_the_total_does_not_move_when_a_hidden_or_repeated_item_comes(new_databa
             submit(session, task, person, f"s-{len(totals)}", answers, {})
     # Seven items, two that check attention, and two that come back: after the third and the sixth.
     assert totals == [7 + 2 + 2] * 11
+
+
+def test_tries_at_a_practice_item_are_told_before_and_after(db):
+    world = fill(db, items=2, training=2, training_tries=3)
+    person = world.experts[0]
+    with db.write() as session:
+        acknowledge_guidelines(session, world.study, person)
+        lead = desk_state(session, world.study, person)["task"]["lead"]
+        assert lead.endswith("You have 3 tries at it.")
+        study = get_study(session, world.study)
+        item = training_items(session, study.id, person)[0].item_id
+        told = [
+            feedback_data(study, check_training(session, study.id, person, item, GOOD))["message"]
+            for _try in range(3)
+        ]
+    assert told[0].endswith("2 tries are left.")
+    assert told[1].endswith("One try is left.")
+    assert "left" not in told[2]

@@ -50,6 +50,7 @@ def practice(tmp_path_factory):
 
 def answer(page, fluent: str) -> None:
     page.locator(READY, has_text="Training 1 of 1").wait_for()
+    page.get_by_text("You have one try at it.").wait_for()
     Expert(page, 1).answer()
     page.locator(f".question[data-name=fluent] .option[data-value={fluent}]").click()
     page.locator(".submit", has_text="Check").click()

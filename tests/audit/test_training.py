@@ -107,7 +107,8 @@ def test_after_the_last_try_an_expert_stops_until_a_coordinator_allows_it(limite
     person, other = limited.experts[:2]
     with limited.db.write() as session:
         first, second = (one.item_id for one in training_items(session, limited.study, person))
-        assert not check_training(session, limited.study, person, first, GOOD).stopped
+        once = check_training(session, limited.study, person, first, GOOD)
+        assert (once.stopped, once.tries_left) == (False, 1)
         assert not standing(session, limited.study, person).stopped
         with pytest.raises(StudyError, match="has not run out of tries"):
             allow_tries(session, limited.study, person)
