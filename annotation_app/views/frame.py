@@ -27,7 +27,8 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 [data-testid="stMainBlockContainer"] button:focus-visible { outline: 3px solid
   var(--mj-accent); outline-offset: 2px; }
 [data-testid="stMainBlockContainer"] button { min-height: 44px; }
-[data-testid="stMainBlockContainer"] [data-testid="stTooltipIcon"] button { min-height: 0; }
+[data-testid="stMainBlockContainer"] [data-testid="stTooltipIcon"]
+  button:not([data-testid^="stBaseButton"]) { min-height: 0; }
 [data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p {
   color: var(--mj-on-accent) !important; }
 .mj-paste { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: .5rem 0 1rem; }
@@ -45,6 +46,12 @@ header[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stDecor
 [data-testid="stCaptionContainer"] p, [data-testid="stCaptionContainer"] {
   color: inherit !important; opacity: 1 !important; }
 [data-testid="stMainBlockContainer"] ::placeholder { color: inherit; opacity: .8; }
+.mj-facts { margin: 0 0 .5rem !important; padding: 0 !important; }
+.mj-facts dt { font-weight: 600; float: left; clear: left;
+  margin-inline-end: .6em; }
+.mj-facts dd { margin: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap; }
+.mj-clip { width: min(100%, 22rem); border-radius: 8px; display: block; }
+.mj-files a { color: var(--mj-accent); margin-inline-start: .6em; }
 """
 _READING = """
 [data-testid="stMainBlockContainer"] { max-width: 56rem; padding: 1.75rem 2rem 3rem; }
@@ -74,11 +81,6 @@ _TABLE = """
   var(--mj-accent); border-inline-start-color: transparent; animation: mj-turn 1s linear infinite; }
 @keyframes mj-turn { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .mj-computing::before { animation: none; } }
-.mj-facts { margin: 0 0 .5rem; padding: 0; }
-.mj-facts dt { font-weight: 600; float: left; clear: left;
-  margin-inline-end: .6em; }
-.mj-facts dd { margin: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap; }
-.mj-clip { width: min(100%, 22rem); border-radius: 8px; display: block; }
 """
 _WIDE = _TABLE + _READING.replace("56rem", "76rem")
 _FULL = """

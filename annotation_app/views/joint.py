@@ -57,7 +57,8 @@ def draw(context: AppContext, person: Person, study: Study, texts: Texts) -> Non
     room = known[chosen]
     st.caption(texts("joint.done" if room.child else "joint.open"))
     _room(context, person, study, chosen, texts)
-    votes(study, room.votes, texts)
+    if room.votes:
+        votes(study, room.votes, texts)
     if room.child is None:
         _invite(context, person, study, chosen, texts)
         _version(context, person, study, chosen, texts)
@@ -162,14 +163,16 @@ def _invite(context: AppContext, person: Person, study: Study, item_id: str, tex
 
 def _version(context: AppContext, person: Person, study: Study, item_id: str, texts: Texts) -> None:
     with context.db.read() as session:
-        payload = item_record(session, item_id)["payload"]
+        record = item_record(session, item_id)
+    payload = record["payload"]
     st.subheader(texts("joint.version_title"), anchor=False)
     st.write(texts("joint.version_open" if study.state == "open" else "joint.version_closed"))
     with st.form(f"version-{item_id}", border=False):
         changed: dict[str, Any] = dict(payload)
         for name, value in payload.items():
             words = texts.known("payload", name)
-            if name.endswith(("_id", "id")) or name == "edit":
+            # What the item is counted under stays as it is.
+            if name.endswith(("_id", "id")) or name == "edit" or name in record["stratum"]:
                 continue
             if isinstance(value, str):
                 changed[name] = st.text_area(words, value, height=80, key=f"{item_id}-{name}")

@@ -61,7 +61,9 @@ def _stopped(study: Study, texts: Texts) -> None:
     top(PROTOCOLS[study.protocol].title, study.name)
     st.title(texts("label.stopped_title"), anchor=False)
     st.write(texts("label.stopped"))
-    st.button(texts("label.stopped_look"), type="primary")
+    with st.container(horizontal=True):
+        st.button(texts("label.stopped_look"), type="primary")
+        _others(texts)
 
 
 def _done(study: Study, progress: dict[str, Any], texts: Texts) -> None:
@@ -73,12 +75,17 @@ def _done(study: Study, progress: dict[str, Any], texts: Texts) -> None:
     if count:
         st.write(texts.count("label.answered", count, study=plain_text(study.name)))
     st.write(texts("label.may_close"))
-    again, change, others, _rest = st.columns(4)
-    again.button(texts("label.look"), width="stretch")
-    if count and change.button(texts("label.change_last"), width="stretch"):
-        st.session_state[_RECALL] = study.id
-        st.rerun()
-    if CHOSEN in st.query_params and others.button(texts("label.other_studies"), width="stretch"):
+    with st.container(horizontal=True):
+        st.button(texts("label.look"))
+        if count and st.button(texts("label.change_last")):
+            st.session_state[_RECALL] = study.id
+            st.rerun()
+        _others(texts)
+
+
+def _others(texts: Texts) -> None:
+    """Draw the way back to the choice, for whoever chose among several studies."""
+    if CHOSEN in st.query_params and st.button(texts("label.other_studies")):
         del st.query_params[CHOSEN]
         st.rerun()
 

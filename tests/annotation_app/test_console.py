@@ -281,6 +281,8 @@ def test_joint_editing_makes_a_version_that_comes_back_blind(house, console, new
     page = console("joint", "Verify")
     page.get_by_text("walks quickly").wait_for()
     assert "nearly English" in main(page)
+    kept = set(old.payload) & set(old.stratum)
+    assert all(page.get_by_label(name, exact=True).count() == 0 for name in kept), kept
     # Who may be invited is a list of names; beside the answers there is none.
     facts = page.locator(".mj-facts").all_inner_texts()
     assert len(facts) > 0
@@ -295,6 +297,8 @@ def test_joint_editing_makes_a_version_that_comes_back_blind(house, console, new
     guest.set_default_timeout(45_000)
     guest.goto(house.link("Vera"))
     guest.get_by_role("button", name="Joint editing, item 1").click()
+    styled = "node => getComputedStyle(node).float"
+    assert guest.locator(".mj-facts dt").first.evaluate(styled) == "left"
     guest.get_by_label("Remark", exact=True).fill("quickly, then")
     guest.get_by_role("button", name="Add the remark").click()
     guest.get_by_text("quickly, then").first.wait_for()
