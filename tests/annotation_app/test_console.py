@@ -37,20 +37,24 @@ pytestmark = pytest.mark.browser
 
 AXE = Path(site_module.ROOT) / "annotation_app/player/node_modules/axe-core/axe.min.js"
 GOLD = {"fluent": "yes", "single_change": "no", "distinguishable": "yes", "confidence": "4"}
-SLOW = """
+HELD = """
 import time
 import annotation_app.figures as figures
 _real = figures.study_agreement
-def _slow(*args):
-    time.sleep(1.5)
+def _held(*args):
+    while Path({hold!r}).exists():
+        time.sleep(0.05)
     return _real(*args)
-figures.study_agreement = _slow
+figures.study_agreement = _held
 """
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """A site with, besides, an item to be edited, a free item, an analyst, and slow figures."""
+    """A site with, besides, an item to be edited, a free item, an analyst.
+
+    No figures are computed while its file ``hold`` is there.
+    """
     folder = tmp_path_factory.mktemp("console")
     built = site_module.build(folder / "workspace")
     verified = make_item(
@@ -91,7 +95,9 @@ def house(tmp_path_factory):
             acknowledge_guidelines(session, walk, built.people[name])
             check_training(session, walk, built.people[name], built.items[8].id, GOLD)
     built.items += [verified, free]
-    process = site_module.start(built, folder / "server.log", before=SLOW)
+    process = site_module.start(
+        built, folder / "server.log", before=HELD.format(hold=str(built.workspace.root / "hold"))
+    )
     yield built
     process.terminate()
     process.wait(timeout=20)
@@ -137,17 +143,22 @@ def main(page) -> str:
 
 
 def test_while_figures_are_computed_the_page_says_so_and_shows_no_other(house, console):
+    hold = house.workspace.root / "hold"
     page = console("progress", "Verify")
     page.locator("caption", has_text="Agreement between experts").wait_for()
+    hold.touch()
     page.get_by_label("Study", exact=True).click()
     page.get_by_text("Side study · Caption pairs").click()
     page.get_by_role("heading", name="Side study").wait_for()
     page.locator(".mj-computing", has_text="Computing").wait_for()
     assert not page.locator("caption", has_text="Agreement between experts").is_visible()
+    hold.unlink()
     page.locator("caption", has_text="Agreement between experts").wait_for()
+    hold.touch()
     page.get_by_role("button", name="Refresh").click()
     page.wait_for_timeout(800)
     assert page.locator(".mj-computing").count() == 0
+    hold.unlink()
 
 
 def test_figures_are_kept_until_an_answer_changes(house, monkeypatch):
