@@ -40,7 +40,8 @@ class AnswerForm {
   }
 
   draw(question) {
-    const row = make("div", `question ${question.kind}`);
+    const scale = numeric(question);
+    const row = make("div", `question ${question.kind}${scale ? " scale" : ""}`);
     row.dataset.name = question.name;
     row.setAttribute("role", "group");
     const label = `q-${question.name}`;
@@ -79,7 +80,7 @@ class AnswerForm {
         button.type = "button";
         button.dataset.value = option.value;
         if (option.help) button.title = option.help;
-        if (index < 9 && !numeric(question)) button.append(make("kbd", "", String(index + 1)));
+        if (index < 9 && !scale) button.append(make("kbd", "", String(index + 1)));
         button.append(make("span", "", option.text));
         // The page keeps the keyboard: a click must not park the focus on a button.
         button.addEventListener("pointerdown", (event) => event.preventDefault());
@@ -88,7 +89,8 @@ class AnswerForm {
         options.append(this.explained(question, option, button));
       });
       row.append(options);
-      if (question.kind !== "multi" && question.options.some((o) => o.help)) {
+      // On a scale of scores the line below the question says it.
+      if (question.kind !== "multi" && !scale && question.options.some((o) => o.help)) {
         words.append(this.meanings(question));
       }
     }

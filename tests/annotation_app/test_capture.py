@@ -122,6 +122,8 @@ def test_every_answer_of_a_scale_is_whole_and_within_the_page(seven, watched, pr
         assert left <= box["x"]
         assert box["x"] + box["width"] <= width
         assert option.evaluate("node => node.scrollWidth <= node.clientWidth")
+    if width == 1366:
+        assert page.locator(".ask").evaluate("node => node.scrollHeight <= node.clientHeight")
     page.close()
 
 
