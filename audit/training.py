@@ -26,7 +26,7 @@ from audit.records import (
     open_study,
 )
 from audit.shown import form_of
-from audit.tries import TRIED, out_of_tries, stopped_in_training, tries_left, tries_of
+from audit.tries import TRIED, stopped_in_training, tries_left, tries_of
 from benchmarks.items import Frozen
 from store.events import log
 from store.tables import MemberRow, StudyItemRow
@@ -133,7 +133,7 @@ def check_training(
     require(session, person_id, "expert")
     study = open_study(session, study_id)
     member = lock_member(session, study.id, person_id)
-    if member.trained_at is None and out_of_tries(session, study, person_id):
+    if stopped_in_training(session, study, person_id):
         raise StudyError("no try is left at this practice item; talk to your coordinator")
     row = session.get(StudyItemRow, (study.id, item_id))
     if row is None or row.purpose != "training" or row.gold is None:
@@ -181,7 +181,7 @@ def check_training(
         passed=all(right.values()),
         trained=member.trained_at is not None,
         left=left,
-        stopped=member.trained_at is None and out_of_tries(session, study, person_id),
+        stopped=stopped_in_training(session, study, person_id),
         tries_left=tries_left(session, study, person_id, item_id),
     )
 

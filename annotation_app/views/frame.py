@@ -175,6 +175,40 @@ def pick(
     )
 
 
+def act_on_one(
+    context: AppContext,
+    key: str,
+    label: str,
+    options: Mapping[str, str],
+    button: str,
+    change: Callable[[Session, str], object],
+    texts: Texts,
+) -> str | None:
+    """Draw a form in which one of several is chosen; change something for it once it is sent.
+
+    Args:
+        context: The server's context.
+        key: Key of the form.
+        label: What is asked.
+        options: Labels by id.
+        button: What the button says.
+        change: What is done with the writing session and the id.
+        texts: Words of the page.
+
+    Returns:
+        The id once it is done, else None.
+    """
+    with st.form(key, border=False):
+        chosen = pick(label, options, texts)
+        sent = st.form_submit_button(button)
+    if not sent:
+        return None
+    if chosen is None:
+        st.error(texts("console.choose_first"))
+        return None
+    return chosen if act(context, lambda session: change(session, chosen), texts) else None
+
+
 def style(kind: str) -> None:
     """Set the page's look: ``reading`` (text), ``wide`` (tables) or ``full`` (labelling)."""
     st.html(f"<style>{_COMMON}{_STYLES[kind]}</style>")

@@ -10,7 +10,16 @@ from annotation_app.context import AppContext
 from annotation_app.texts import Texts
 from annotation_app.views import item as item_view
 from annotation_app.views.disputes import votes
-from annotation_app.views.frame import act, distinct, done, pick, plain_text, style, table, top
+from annotation_app.views.frame import (
+    act,
+    act_on_one,
+    distinct,
+    done,
+    plain_text,
+    style,
+    table,
+    top,
+)
 from annotation_app.views.held import short
 from annotation_app.views.manage import moment
 from audit.access import Person
@@ -144,21 +153,14 @@ def _invite(context: AppContext, person: Person, study: Study, item_id: str, tex
     if not seats:
         return
     st.subheader(texts("joint.invite_title"), anchor=False)
-    with st.form(f"joint-invite-{item_id}", border=False):
-        chosen = pick(texts("joint.invite"), seats, texts)
-        sent = st.form_submit_button(texts("joint.invite_button"))
-    if sent and chosen is None:
-        st.error(texts("console.choose_first"))
-    elif (
-        sent
-        and chosen is not None
-        and act(
-            context,
-            lambda session: invite_to_joint(session, study.id, item_id, chosen, person.id),
-            texts,
-        )
-    ):
-        done(texts("joint.invited", name=seats[chosen]))
+    invited = act_on_one(
+        context, f"joint-invite-{item_id}", texts("joint.invite"), seats,
+        texts("joint.invite_button"),
+        lambda session, chosen: invite_to_joint(session, study.id, item_id, chosen, person.id),
+        texts,
+    )  # fmt: skip
+    if invited is not None:
+        done(texts("joint.invited", name=seats[invited]))
 
 
 def _version(context: AppContext, person: Person, study: Study, item_id: str, texts: Texts) -> None:

@@ -37,15 +37,15 @@ def draw(context: AppContext, person: Person, study: Study) -> None:
     texts = words()
     if joint.draw_invited(context, person, study, texts):
         return
-    with context.db.read() as session:
-        stopped = standing(session, study.id, person.id).stopped
+    with context.db.write() as session:
+        state = desk_state(session, study.id, person.id, texts)
+        stopped = state["task"] is None and standing(session, study.id, person.id).stopped
+        recalled = st.session_state.get(_RECALL) == study.id
+        if state["task"] is None and recalled and not stopped:
+            state = previous_state(session, study.id, person.id, texts)
     if stopped:
         _stopped(study, texts)
         return
-    with context.db.write() as session:
-        state = desk_state(session, study.id, person.id, texts)
-        if state["task"] is None and st.session_state.get(_RECALL) == study.id:
-            state = previous_state(session, study.id, person.id, texts)
     if state["task"] is None:
         _done(study, state["progress"], texts)
         joint.doors(context, person, study, texts)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotation_app.context import AppContext
 from annotation_app.texts import Texts
-from annotation_app.views.frame import act, distinct, done, pick, plain_text, table
+from annotation_app.views.frame import act, act_on_one, distinct, done, pick, plain_text, table
 from annotation_app.views.manage import moment
 from audit.access import add_person, invite, list_people, revoke
 from audit.members import add_member, retire, roster
@@ -102,19 +102,12 @@ def _add(
 ) -> None:
     st.subheader(texts("people.add_title"), anchor=False)
     if free:
-        with st.form("add-known", border=False):
-            chosen = pick(texts("people.known"), free, texts)
-            sent = st.form_submit_button(texts("people.add_known"))
-        if sent and chosen is None:
-            st.error(texts("console.choose_first"))
-        elif (
-            sent
-            and chosen is not None
-            and act(
-                context, lambda session: add_member(session, study.id, chosen, person.id), texts
-            )
-        ):
-            done(texts("people.added", name=free[chosen]))
+        known = act_on_one(
+            context, "add-known", texts("people.known"), free, texts("people.add_known"),
+            lambda session, chosen: add_member(session, study.id, chosen, person.id), texts,
+        )  # fmt: skip
+        if known is not None:
+            done(texts("people.added", name=free[known]))
     with st.form("add-new", border=False, clear_on_submit=True):
         name = st.text_input(texts("people.new_name"), max_chars=120)
         email = st.text_input(texts("people.email"), max_chars=254, help=texts("people.email_help"))
@@ -139,17 +132,12 @@ def _allow(
 ) -> None:
     st.subheader(texts("people.allow_title"), anchor=False)
     st.write(texts("people.allow_help"))
-    with st.form("allow", border=False):
-        chosen = pick(texts("people.allow_who"), stopped, texts)
-        sent = st.form_submit_button(texts("people.allow"))
-    if sent and chosen is None:
-        st.error(texts("console.choose_first"))
-    elif (
-        sent
-        and chosen is not None
-        and act(context, lambda session: allow_tries(session, study.id, chosen, person.id), texts)
-    ):
-        done(texts("people.allowed", name=stopped[chosen]))
+    allowed = act_on_one(
+        context, "allow", texts("people.allow_who"), stopped, texts("people.allow"),
+        lambda session, chosen: allow_tries(session, study.id, chosen, person.id), texts,
+    )  # fmt: skip
+    if allowed is not None:
+        done(texts("people.allowed", name=stopped[allowed]))
 
 
 def _retire(
